@@ -1,0 +1,1 @@
+"""Generate, audit and repair the training labels of NAVSIM driving planners."""
