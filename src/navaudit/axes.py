@@ -32,7 +32,7 @@ STATE: Final = (
     "angular_velocity_radps",
     "angular_acceleration_radps2",
 )
-"""Columns of a state, at the rear axle; x, y and heading in the map frame, the rest in the ego's."""
+"""Columns of a state at the rear axle; pose in the map frame, the rest in the ego's."""
 
 X, Y, HEADING, VX, VY, AX, AY, STEERING, STEERING_RATE, YAW_RATE, YAW_ACCELERATION = range(11)
 

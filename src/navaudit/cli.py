@@ -1,11 +1,68 @@
-"""The commands: parse, call one function, print. No logic lives here."""
+"""The command line: names and where each command lives. No logic lives here."""
 
 from __future__ import annotations
 
+import importlib
+import json
+import sys
+import warnings
+from typing import Any, Final
+
 import click
 
+from navaudit.errors import NavauditError
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+COMMANDS: Final = {
+    "demo": "run everything that exists on the synthetic town, end to end",
+    "doctor": "which numeric kernels run here, and whether they are healthy",
+    "town": "write a synthetic town in the real file formats",
+}
+"""Each command and what it is for; ``navaudit.commands.<name>`` holds it."""
+
+
+class Street(click.Group):
+    """A group that imports a command only when it is called, so that start-up stays fast."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands in the order in which data walks the street."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"navaudit.commands.{cmd_name}")
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run, turning the family of errors into one clear message and an exit code."""
+        try:
+            return super().main(*args, **kwargs)
+        except NavauditError as error:
+            _say(error)
+            sys.exit(error.exit_code)
+
+
+def _say(error: NavauditError) -> None:
+    if "--json" in sys.argv:
+        parts = ("what", "where", "expected", "remedy")
+        click.echo(json.dumps({"error": {name: getattr(error, name) for name in parts}}))
+    else:
+        click.echo(f"navaudit: {error}", err=True)
+
+
+@click.group(cls=Street, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="navaudit")
 def main() -> None:
-    """Generate, audit and repair the training labels of NAVSIM driving planners."""
+    """Generate, audit and repair the training labels of NAVSIM driving planners.
+
+    Example: navaudit demo --out navaudit-demo
+    """
+    # third-party deprecation notices are for developers, who see them as errors in the tests
+    warnings.simplefilter("ignore", DeprecationWarning)

@@ -69,6 +69,6 @@ class Refused(NavauditError):  # noqa: N818
 
 
 class Unhealthy(NavauditError):  # noqa: N818
-    """This machine computes wrong numbers."""
+    """The machine computes wrong numbers, or the answer to a question is no."""
 
     exit_code = 1

@@ -48,7 +48,7 @@ class Traffic:
     kind: NDArray[np.int8]
     """``[agent]``, index into ``AGENT_KINDS``."""
     box: NDArray[np.float64]
-    """``[step, agent, 5]``: x_m, y_m, heading_rad, length_m, width_m of the centre; NaN if absent."""
+    """``[step, agent, 5]``: centre x_m, y_m, heading_rad, length_m, width_m; NaN if absent."""
     present: NDArray[np.bool_]
     """``[step, agent]``: whether the object is there at that step."""
     velocity_mps: NDArray[np.float64]
