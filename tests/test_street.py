@@ -141,7 +141,7 @@ def cycles(graph: dict[str, set[str]]) -> list[set[str]]:
         for reached in reach.values():
             further = set().union(*(reach[one] for one in reached)) - reached
             changed |= bool(further)
-            reached |= further
+            reached.update(further)
     return [
         {name} | {one for one in reached if name in reach[one]}
         for name, reached in reach.items()
