@@ -1,0 +1,95 @@
+"""An angle as a step of the circle and the angle left over, of at most half a step.
+
+Two ways: a quick one for the angles of a drive, after Cody and Waite, and an exact one for every
+finite double, after Payne and Hanek. Both follow the textbook idea; constants come from `circle`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from navaudit.numerics.circle import (
+    LIMB_BITS,
+    PADDING_LIMBS,
+    RADIANS_PER_STEP,
+    RADIANS_PER_STEP_TWOFOLD,
+    STEPS,
+    STEPS_PER_RADIAN,
+    STEPS_PER_RADIAN_LIMBS,
+)
+from navaudit.numerics.twofold import dd_mul, fast_two_sum, two_difference, two_sum
+
+QUICK_LIMIT_RAD = 2.0**17
+"""Below this `quick_step` holds: a step count has 23 bits, and 23 + 30 bits fit a double."""
+
+_FIRST, _SECOND, _THIRD = RADIANS_PER_STEP
+_STEP_H, _STEP_L = RADIANS_PER_STEP_TWOFOLD
+_LIMB_MASK = (1 << LIMB_BITS) - 1
+_LIMB = 2.0**-LIMB_BITS
+_FRACTION_LIMBS = 8  # 240 bits, of which no double can cancel more than about 70
+_SIGNIFICAND_MASK = (1 << 52) - 1
+
+
+@njit(cache=True, error_model="numpy")
+def quick_step(angle_rad: float) -> tuple[int, float, float]:
+    """Return ``(step, rest, tail)`` for ``abs(angle_rad) < QUICK_LIMIT_RAD``.
+
+    ``rest + tail`` is ``angle_rad - 2 pi step / STEPS`` to within 2**-95 rad: the first two
+    subtractions are exact, the third loses at most 2**-97, the sum at the end as much.
+    """
+    count = np.floor(angle_rad * STEPS_PER_RADIAN + 0.5)
+    rest, tail = two_difference(angle_rad - count * _FIRST, count * _SECOND)
+    rest, tail = fast_two_sum(rest, tail - count * _THIRD)
+    return np.int64(count) & (STEPS - 1), rest, tail
+
+
+@njit(cache=True, error_model="numpy")
+def exact_step(angle_rad: float) -> tuple[int, float, float]:
+    """Return ``(step, rest, tail)``, a twofold rest right to 2**-102 of itself.
+
+    For finite angles of at least 2**-27 rad in size. The significand, shifted to a multiple of the
+    limb size, times the digits of STEPS / (2 pi) gives a fixed-point count of steps; digits that
+    could only add whole turns are never touched, digits below 2**-240 are left out.
+    """
+    bits = np.float64(abs(angle_rad)).view(np.int64)
+    exponent = (bits >> 52) - 1075
+    significand = (bits & _SIGNIFICAND_MASK) | (1 << 52)
+    first_digit = exponent // LIMB_BITS
+    shift = exponent - LIMB_BITS * first_digit
+    low = (significand & _LIMB_MASK) << shift
+    middle = ((significand >> LIMB_BITS) << shift) + (low >> LIMB_BITS)
+    low &= _LIMB_MASK
+    high = middle >> LIMB_BITS
+    middle &= _LIMB_MASK
+
+    count = np.empty(_FRACTION_LIMBS + 1, dtype=np.int64)
+    carry = 0
+    for place in range(_FRACTION_LIMBS, -1, -1):
+        i = first_digit + PADDING_LIMBS + place
+        digit = (
+            carry
+            + low * STEPS_PER_RADIAN_LIMBS[i]
+            + middle * STEPS_PER_RADIAN_LIMBS[i + 1]
+            + high * STEPS_PER_RADIAN_LIMBS[i + 2]
+        )
+        carry = digit >> LIMB_BITS
+        count[place] = digit & _LIMB_MASK
+
+    step = count[0]
+    rounds_up = count[1] >> (LIMB_BITS - 1)
+    step += rounds_up
+    rest, tail = 0.0, 0.0
+    weight = 1.0
+    for place in range(1, _FRACTION_LIMBS + 1):
+        weight *= _LIMB
+        digit = count[place] ^ (_LIMB_MASK * rounds_up)  # one minus the fraction, but for 2**-240
+        rest, error = two_sum(rest, digit * weight)
+        tail += error
+    rest, tail = fast_two_sum(rest, tail)
+    rest, tail = dd_mul(rest, tail, _STEP_H, _STEP_L)
+    if rounds_up == 1:
+        rest, tail = -rest, -tail
+    if angle_rad < 0.0:
+        step, rest, tail = -step, -rest, -tail
+    return step & (STEPS - 1), rest, tail
