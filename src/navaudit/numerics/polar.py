@@ -12,11 +12,13 @@ from numba import njit
 
 from navaudit.numerics.circle import ARCTANGENTS, INVERSE_ODDS, PI_TWOFOLD, RATIO_STEPS
 from navaudit.numerics.twofold import (
+    bits_of,
     dd_add,
     dd_div,
     dd_mul,
     dd_sqrt,
     dd_sub,
+    double_of,
     fast_two_sum,
     split,
     two_difference,
@@ -116,8 +118,8 @@ def _direction(y: float, x: float, leftward: bool) -> float:
 @njit(cache=True, error_model="numpy")
 def _scale_to_one(size: float) -> float:
     """Return the power of two that brings a finite size into [1, 4), and subnormals below one."""
-    exponent = max(np.float64(size).view(np.int64) >> 52, 1) - 1023
-    return np.int64((max(-exponent, -1022) + 1023) << 52).view(np.float64)
+    exponent = max(bits_of(size) >> 52, 1) - 1023
+    return double_of((max(-exponent, -1022) + 1023) << 52)
 
 
 @njit(cache=True, error_model="numpy")
@@ -207,7 +209,7 @@ def _exact_root(x: float, y: float, hi: float, lo: float, subnormal: bool) -> fl
     Subnormal results are evenly spaced: 2**-52 after the scaling that brings 2**-1022 to one.
     """
     toward = 1 if lo > 0.0 else -1
-    half = 0.5 * (np.int64(np.float64(hi).view(np.int64) + toward).view(np.float64) - hi)
+    half = 0.5 * (double_of(bits_of(hi) + toward) - hi)
     if subnormal:
         nearest = (hi + 1.0) - 1.0
         half = math.copysign(2.0**-53, (hi - nearest) + lo)

@@ -18,7 +18,7 @@ from navaudit.numerics.circle import (
     STEPS_PER_RADIAN,
     STEPS_PER_RADIAN_LIMBS,
 )
-from navaudit.numerics.twofold import dd_mul, fast_two_sum, two_difference, two_sum
+from navaudit.numerics.twofold import bits_of, dd_mul, fast_two_sum, two_difference, two_sum
 
 QUICK_LIMIT_RAD = 2.0**17
 """Below this `quick_step` holds: a step count has 23 bits, and 23 + 30 bits fit a double."""
@@ -41,7 +41,7 @@ def quick_step(angle_rad: float) -> tuple[int, float, float]:
     count = np.floor(angle_rad * STEPS_PER_RADIAN + 0.5)
     rest, tail = two_difference(angle_rad - count * _FIRST, count * _SECOND)
     rest, tail = fast_two_sum(rest, tail - count * _THIRD)
-    return np.int64(count) & (STEPS - 1), rest, tail
+    return int(count) & (STEPS - 1), rest, tail
 
 
 @njit(cache=True, error_model="numpy")
@@ -52,7 +52,7 @@ def exact_step(angle_rad: float) -> tuple[int, float, float]:
     limb size, times the digits of STEPS / (2 pi) gives a fixed-point count of steps; digits that
     could only add whole turns are never touched, digits below 2**-240 are left out.
     """
-    bits = np.float64(abs(angle_rad)).view(np.int64)
+    bits = bits_of(abs(angle_rad))
     exponent = (bits >> 52) - 1075
     significand = (bits & _SIGNIFICAND_MASK) | (1 << 52)
     first_digit = exponent // LIMB_BITS

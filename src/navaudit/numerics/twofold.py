@@ -16,9 +16,22 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba import njit
 
 _SPLITTER = 134217729.0  # 2**27 + 1: leaves the upper 26 bits of a 53-bit significand
+
+
+@njit(cache=True, error_model="numpy")
+def bits_of(a: float) -> int:
+    """Return the 64 bits of a double as a signed integer; one more is the next double up."""
+    return int(np.float64(a).view(np.int64))
+
+
+@njit(cache=True, error_model="numpy")
+def double_of(bits: int) -> float:
+    """Return the double with these 64 bits, the inverse of `bits_of`."""
+    return float(np.int64(bits).view(np.float64))
 
 
 @njit(cache=True, error_model="numpy")
