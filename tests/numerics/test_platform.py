@@ -1,0 +1,207 @@
+"""The self-test: what it reads, what it concludes, and that it knows the real disease."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from navaudit.errors import BadInput
+from navaudit.numerics import platform
+from navaudit.numerics.platform import KERNELS, Fit
+
+HEALTHY = Fit("numpy.linalg.pinv", 10.0, 1e-12, 0.02, 1e-12)
+SICK_NUMPY = "1.23.4"  # the version the benchmark asks for, with OpenBLAS 0.3.20
+
+
+def env(**settings: str) -> list[str]:
+    return ["env", *(f"{name}={value}" for name, value in settings.items())]
+
+
+@pytest.fixture(scope="module")
+def here() -> platform.Examination:
+    return platform.examine()
+
+
+def test_the_self_test_sees_this_process(here):
+    assert here.interpreter == sys.executable
+    assert {one.call for one in here.fits} == {
+        "numpy.linalg.pinv", "numpy.linalg.solve", "scipy.linalg.pinvh",
+    }  # fmt: skip
+    assert here.processor
+    assert here.blas, "NumPy computes through some BLAS"
+    assert all(one.version for one in here.blas)
+    assert not set(here.simd_baseline) & set(here.simd_running)
+
+
+def test_this_process_is_healthy(here):
+    digest = platform.closed_form_digest()
+    assert digest == platform.CLOSED_FORM_DIGEST
+    diagnosis = platform.diagnose(here, digest)
+    assert diagnosis.verdict == "healthy"
+    assert diagnosis.complaints == diagnosis.remedies == ()
+
+
+def test_another_interpreter_tells_what_this_process_tells(here):
+    there = platform.examine(sys.executable)
+    assert dataclasses.replace(there, fits=()) == dataclasses.replace(here, fits=())
+    assert all(one.healthy for one in there.fits)
+
+
+@pytest.mark.parametrize(
+    ("sick", "said"),
+    [
+        ({"first_speed_mps": -355.7, "speed_error_mps": 6e4}, "v0 = -355.7 m/s"),
+        ({"speed_error_mps": 2e-9}, "worst speed off by 2e-09 m/s"),
+        ({"curvature_error_per_m": 2e-9}, "worst curvature by 2e-09 1/m"),
+        ({"first_speed_mps": None, "speed_error_mps": None}, "no finite speed"),
+        ({"first_curvature_per_m": None, "curvature_error_per_m": None}, "no finite curvature"),
+    ],
+)
+def test_a_sick_fit_is_named_and_gets_a_remedy(here, sick, said):
+    fits = (HEALTHY, dataclasses.replace(HEALTHY, call="scipy.linalg.pinvh", **sick))
+    diagnosis = platform.diagnose(dataclasses.replace(here, fits=fits), platform.CLOSED_FORM_DIGEST)
+    assert diagnosis.verdict == "broken"
+    assert len(diagnosis.complaints) == 1
+    assert diagnosis.complaints[0].startswith("scipy.linalg.pinvh")
+    assert said in diagnosis.complaints[0]
+    assert any("OPENBLAS_CORETYPE=Haswell" in one for one in diagnosis.remedies)
+    assert any("NumPy 1.24" in one for one in diagnosis.remedies)
+
+
+def test_a_strange_closed_form_is_broken_too(here):
+    diagnosis = platform.diagnose(dataclasses.replace(here, fits=(HEALTHY,)), "0" * 64)
+    assert diagnosis.verdict == "broken"
+    assert platform.CLOSED_FORM_DIGEST in diagnosis.complaints[0]
+
+
+# --------------------------------------------------------------- pins
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_kernels_are_known_in_any_capitals(kernel):
+    assert platform.kernel_named(kernel.upper()) == platform.kernel_named(kernel.lower()) == kernel
+
+
+@pytest.mark.parametrize("name", ["", "avx2", "haswel", "Haswell "])
+def test_no_other_kernel_is_accepted(name):
+    with pytest.raises(BadInput) as refused:
+        platform.pins(name, [])
+    for kernel in ("haswell", "skylakex", "cooperlake", "sapphirerapids", "zen", "prescott"):
+        assert kernel in str(refused.value)
+
+
+def test_pins_leave_other_simd_paths_alone():
+    running = ["SSE42", "AVX2", "FMA3", "AVX512F", "AVX512_SKX", "X86_V3", "X86_V4"]
+    pins = platform.pins("zen", running)
+    assert pins["NPY_DISABLE_CPU_FEATURES"] == "AVX512F AVX512_SKX X86_V4"
+
+
+def test_numpy_takes_the_pins_without_a_warning(here):
+    pins = platform.pins("haswell", here.simd_running)
+    subprocess.run([*env(**pins), sys.executable, "-W", "error", "-c", "import numpy"], check=True)
+
+
+def test_a_pinned_interpreter_says_which_kernel_it_runs():
+    found = platform.examine_pinned(sys.executable, "haswell")
+    if not any("openblas" in one.library for one in found.blas):
+        pytest.skip("NumPy does not compute through OpenBLAS here")
+    assert {one.kernel for one in found.blas} == {"Haswell"}
+
+
+def test_an_interpreter_that_is_none_is_refused(tmp_path):
+    with pytest.raises(BadInput, match="no such interpreter"):
+        platform.examine(str(tmp_path / "python"))
+    bare = tmp_path / "bare"
+    bare.write_text("#!/bin/sh\necho ModuleNotFoundError: numpy >&2\nexit 1\n")
+    bare.chmod(0o755)
+    with pytest.raises(BadInput, match="ModuleNotFoundError: numpy"):
+        platform.examine(str(bare))
+
+
+def test_the_script_runs_where_a_folder_hides_the_standard_library(tmp_path):
+    script = Path(platform.selftest_pinv.__file__)
+    told = subprocess.run(
+        [sys.executable, script.name], cwd=script.parent, capture_output=True, text=True, check=True
+    )
+    assert json.loads(told.stdout)["fits"]["numpy.linalg.pinv"]["speed_error_mps"] < 1e-9
+
+
+# --------------------------------------------------------------- the real disease
+
+
+def install(interpreter: Path, *packages: str) -> None:
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        str(interpreter),
+        "install",
+        "--quiet",
+        "--retries",
+        "1",
+    ]
+    run = subprocess.run(
+        [*pip, "--only-binary", ":all:", "--no-deps", *packages],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if run.returncode != 0:
+        why = (run.stderr.strip().splitlines() or ["no reason given"])[-1]
+        pytest.skip(f"cannot install {' '.join(packages)} here: {why}")
+
+
+@pytest.fixture(scope="module")
+def sick_interpreter(request) -> str:
+    """A Python of its own with the NumPy the benchmark asks for, kept between runs."""
+    if "avx512_bf16" not in Path("/proc/cpuinfo").read_text():
+        pytest.skip("this processor has no AVX-512 BF16, so it cannot run the Cooperlake kernel")
+    kept = request.config.cache.mkdir(f"numpy-{SICK_NUMPY}-python-{sys.version_info[1]}")
+    ready, making = kept / "ready", kept / f"making-{os.getpid()}"
+    if not ready.exists():
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", making], check=True)
+        install(making / "bin" / "python", f"numpy=={SICK_NUMPY}", "threadpoolctl")
+        try:
+            making.rename(ready)
+        except OSError:  # another run was faster
+            shutil.rmtree(making)
+    return str(ready / "bin" / "python")
+
+
+def test_the_broken_kernel_is_recognised(sick_interpreter):
+    found = platform.examine(sick_interpreter, {"OPENBLAS_CORETYPE": "Cooperlake"})
+    assert found.numpy == SICK_NUMPY
+    assert [one.kernel for one in found.blas] == ["Cooperlake"]
+    speeds = {one.call: one.first_speed_mps for one in found.fits}
+    assert round(speeds["numpy.linalg.pinv"], 1) == -355.7
+    diagnosis = platform.diagnose(found, platform.CLOSED_FORM_DIGEST)
+    assert diagnosis.verdict == "broken"
+    assert "numpy.linalg.pinv fits v0 = -355.7 m/s" in diagnosis.complaints[0]
+
+
+@pytest.mark.parametrize("kernel", ["Haswell", "SkylakeX", "Zen", "Prescott"])
+def test_other_kernels_of_the_same_library_are_healthy(sick_interpreter, kernel):
+    found = platform.examine_pinned(sick_interpreter, kernel)
+    assert [one.kernel for one in found.blas] == [kernel]
+    assert platform.diagnose(found, platform.CLOSED_FORM_DIGEST).verdict == "healthy"
+
+
+def test_old_numpy_takes_its_pins_without_a_warning(sick_interpreter):
+    pins = platform.pins("haswell", platform.examine_pinned(sick_interpreter, "zen").simd_running)
+    assert "AVX512_SKX" in pins["NPY_DISABLE_CPU_FEATURES"]
+    run = [*env(**pins), sick_interpreter, "-W", "error", "-c", "import numpy"]
+    subprocess.run(run, check=True)
+    pinned = platform.examine(sick_interpreter, pins)
+    assert not any(one.startswith("AVX512") for one in pinned.simd_running)
+
+
+def test_a_silent_fallback_is_told(sick_interpreter):
+    found = platform.examine_pinned(sick_interpreter, "sapphirerapids")
+    assert [one.kernel for one in found.blas] == ["Cooperlake"]
+    assert not any(one.healthy for one in found.fits)
