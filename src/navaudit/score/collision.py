@@ -1,0 +1,102 @@
+"""No at-fault collision: only the first contact with each agent counts, and only if at fault.
+
+The stock scorer keeps a list of agents it has met without fault and ignores them from then on, and
+tests agents met at fault again at every step, which changes nothing: so for each agent the first
+contact decides (pdm_scorer.py:404-445).
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from navaudit.axes import CENTRE, FRONT_LEFT, FRONT_RIGHT, STEPS, VX, VY
+from navaudit.numerics.boxes import boxes_touch, segment_touches_box
+from navaudit.numerics.trig import hypot
+from navaudit.score.contact import (
+    BEHIND_RAD,
+    STOPPED_MPS,
+    TrafficIndex,
+    agent_at,
+    agents_near,
+    bearing,
+)
+from navaudit.score.drive import Drive, off_lane
+from navaudit.score.ground import GroundIndex
+
+NO_FAULT: Final = 1.0
+HIT_OBJECT: Final = 0.5
+HIT_AGENT: Final = 0.0
+
+EGO_STOPPED, TRACK_STOPPED, FROM_BEHIND, HEAD_ON, SIDEWAYS = range(5)
+"""How a contact comes about."""
+
+
+class Contact(NamedTuple):
+    """Where a metric about agents fails first."""
+
+    score: float
+    """1 where nothing was at fault, 0.5 an object, 0 an agent."""
+    step: int
+    """First step at fault; ``STEPS`` if none."""
+    agent: int
+    """The agent of that step; -1 if none."""
+
+
+@njit(cache=True, nogil=True)
+def no_at_fault_collisions(drive: Drive, traffic: TrafficIndex, ground: GroundIndex) -> Contact:
+    """Score one candidate's contacts; ``drive.met`` must be clear and is left dirty."""
+    score, first, culprit = NO_FAULT, STEPS, -1
+    for step in range(STEPS):
+        corners = drive.points[step]
+        x, y = corners[CENTRE, 0], corners[CENTRE, 1]
+        begin, end = agents_near(traffic, step, x, y)
+        for entry in range(begin, end):
+            agent = agent_at(traffic, entry)
+            if drive.met[agent] or not traffic.present[step, agent]:
+                continue
+            if not boxes_touch(corners[:4], traffic.corners[step, agent]):
+                continue
+            drive.met[agent] = 1
+            if not at_fault(drive, traffic, ground, step, agent):
+                continue
+            if first == STEPS:
+                first, culprit = step, agent
+            if traffic.living[agent]:
+                return Contact(HIT_AGENT, first, culprit)
+            score = HIT_OBJECT
+    return Contact(score, first, culprit)
+
+
+@njit(cache=True, nogil=True)
+def at_fault(
+    drive: Drive, traffic: TrafficIndex, ground: GroundIndex, step: int, agent: int
+) -> bool:
+    """Whether a contact is the car's fault: it hit something stopped, head on, or off its lane."""
+    kind = kind_of_contact(drive, traffic, step, agent)
+    if kind in (TRACK_STOPPED, HEAD_ON):
+        return True
+    return kind == SIDEWAYS and off_lane(drive, ground, step)
+
+
+@njit(cache=True, nogil=True)
+def kind_of_contact(drive: Drive, traffic: TrafficIndex, step: int, agent: int) -> int:
+    """Tell how a contact comes about, in the order of pdm_scorer_utils.py:27-62."""
+    state = drive.states[step]
+    if hypot(state[VX], state[VY]) <= STOPPED_MPS:
+        return EGO_STOPPED
+    if traffic.stopped[agent]:
+        return TRACK_STOPPED
+    centroid = traffic.centroid[step, agent]
+    sine, cosine = drive.pointing[step, 0], drive.pointing[step, 1]
+    if bearing(state, sine, cosine, centroid[0], centroid[1]) > BEHIND_RAD:
+        return FROM_BEHIND
+    corners = drive.points[step]
+    ax, ay = corners[FRONT_LEFT, 0], corners[FRONT_LEFT, 1]
+    bx, by = corners[FRONT_RIGHT, 0], corners[FRONT_RIGHT, 1]
+    if segment_touches_box(ax, ay, bx, by, traffic.corners[step, agent]):
+        return HEAD_ON
+    return SIDEWAYS

@@ -1,0 +1,98 @@
+"""The course a candidate drives: one scene laid out for the kernels."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from navaudit.axes import CENTRE, HEADING, X, Y
+from navaudit.errors import BadInput
+from navaudit.numerics.polyline import vertex_measures
+from navaudit.numerics.trig import sincos
+from navaudit.scene.scene import Scene
+from navaudit.score.comfort import History, join_history
+from navaudit.score.contact import TrafficIndex, index_traffic, write_corners
+from navaudit.score.grid import grid_round
+from navaudit.score.ground import GroundIndex, index_ground
+from navaudit.score.lane import LineIndex, index_line
+from navaudit.score.light import LightIndex, index_lights
+from navaudit.vehicle import HALF_LENGTH_M, HALF_WIDTH_M, REAR_AXLE_TO_CENTRE_M
+
+Floats = NDArray[np.float64]
+
+GROUND_CELL_M: Final = 0.5
+TRAFFIC_CELL_M: Final = 2.0
+REACH_M: Final = 72.0
+"""Cells reach this far from the ego; what drives beyond is scored all the same, only slower."""
+
+
+class Course(NamedTuple):
+    """One scene, laid out once and driven by every candidate."""
+
+    ego: Floats
+    """``[11]`` state at t = 0."""
+    start: Floats
+    """``[5, xy]``: corners and centre at t = 0."""
+    ground: GroundIndex
+    line: LineIndex
+    measures: Floats
+    """``[vertex]``: length along the centreline."""
+    lights: LightIndex
+    traffic: TrafficIndex
+    history: History
+
+
+def lay_out(scene: Scene) -> Course:
+    """Lay out a scene; refuses one that cannot be scored, naming its token."""
+    _expect_scorable(scene)
+    start = ego_points(scene.ego)
+    x, y = float(scene.ego[X]), float(scene.ego[Y])
+    fine = grid_round(x, y, REACH_M, GROUND_CELL_M)
+    line = np.ascontiguousarray(scene.centreline[:, :2])
+    return Course(
+        ego=scene.ego,
+        start=start,
+        ground=index_ground(scene.ground, fine),
+        line=index_line(line, fine),
+        measures=vertex_measures(line),
+        lights=index_lights(scene.lights, fine),
+        traffic=index_traffic(scene.traffic, start, grid_round(x, y, REACH_M, TRAFFIC_CELL_M)),
+        history=join_history(scene.past),
+    )
+
+
+def ego_points(ego: Floats) -> Floats:
+    """Corners and centre ``[5, xy]`` of the car in a state ``[11]``."""
+    points = np.empty((5, 2))
+    sine, cosine = sincos(ego[HEADING])
+    points[CENTRE, 0] = ego[X] + REAR_AXLE_TO_CENTRE_M * cosine
+    points[CENTRE, 1] = ego[Y] + REAR_AXLE_TO_CENTRE_M * sine
+    x, y = points[CENTRE]
+    write_corners(x, y, ego[HEADING], HALF_LENGTH_M, HALF_WIDTH_M, points)
+    return points
+
+
+def _expect_scorable(scene: Scene) -> None:
+    if len(scene.centreline) < 2:
+        raise BadInput(
+            f"centreline has {len(scene.centreline)} vertices",
+            where=f"token {scene.token}",
+            expected="at least two",
+            remedy="rebuild the scene; without a route there is nothing to follow",
+        )
+    for name in ("ego", "centreline"):
+        if not np.isfinite(getattr(scene, name)).all():
+            raise BadInput(f"{name} holds a value that is not finite", where=f"token {scene.token}")
+    boxes = scene.traffic.box[scene.traffic.present]
+    if not np.isfinite(boxes).all():
+        step, agent = np.argwhere(
+            scene.traffic.present & ~np.isfinite(scene.traffic.box).all(axis=2)
+        )[0]
+        raise BadInput(
+            f"box of agent {scene.traffic.token[agent]} at step {step} is "
+            f"{scene.traffic.box[step, agent].tolist()}",
+            where=f"token {scene.token}",
+            expected="finite x, y, heading, length and width",
+        )

@@ -1,0 +1,190 @@
+"""The engine: every candidate of a scene driven and scored, in blocks, on as many threads as asked.
+
+A candidate is driven and scored whole before the next, in scratch that fits the cache, and no
+candidate sees another: the result does not depend on blocks or threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from navaudit.axes import (
+    COLUMNS,
+    DAC,
+    DDC,
+    HC,
+    HEADING,
+    LK,
+    NC,
+    POSES,
+    STATE,
+    STEPS,
+    TLC,
+    TTC,
+)
+from navaudit.numerics.trig import sincos
+from navaudit.rollout.desire import place_poses, sample_knots
+from navaudit.rollout.follow import follow
+from navaudit.rollout.rollout import fit_profiles, new_workbench
+from navaudit.score.collision import no_at_fault_collisions
+from navaudit.score.comfort import discomfort
+from navaudit.score.course import Course
+from navaudit.score.direction import driving_direction
+from navaudit.score.drive import UNKNOWN, Drive, drivable_area, place_points
+from navaudit.score.lane import lane_keeping
+from navaudit.score.light import red_touch
+from navaudit.score.progress import progress_m
+from navaudit.score.ttc import time_to_collision
+
+Floats = NDArray[np.float64]
+
+BLOCK: Final = 256
+"""Candidates a thread takes at a time."""
+
+
+@njit(cache=True, nogil=True)
+def new_drive(agents: int) -> Drive:
+    """Scratch for one candidate."""
+    return Drive(
+        np.empty((STEPS, len(STATE))),
+        np.empty((STEPS, 2)),
+        np.empty((STEPS, 5, 2)),
+        np.empty(STEPS, np.int8),
+        np.empty(STEPS, np.int8),
+        np.empty(agents, np.uint8),
+    )
+
+
+@njit(cache=True, nogil=True)
+def take_road(drive: Drive, course: Course) -> None:
+    """Prepare a drive whose states are filled: where it points and where its corners are."""
+    for step in range(STEPS):
+        sine, cosine = sincos(drive.states[step, HEADING])
+        drive.pointing[step, 0] = sine
+        drive.pointing[step, 1] = cosine
+    place_points(drive.pointing, drive.states, drive.points)
+    # at t = 0 all candidates stand where the ego stands, to the bit
+    drive.points[0] = course.start
+    drive.off_road[:] = UNKNOWN
+    drive.off_lane[:] = UNKNOWN
+
+
+@njit(cache=True, nogil=True)
+def judge(
+    drive: Drive,
+    course: Course,
+    spare_crossroads: bool,
+    with_history: bool,
+    scratch: Floats,
+    scores: Floats,
+    first_step: NDArray[np.int8],
+) -> float:
+    """Score one drive: writes scores and first steps ``[column]``; returns progress in m."""
+    traffic, ground = course.traffic, course.ground
+    drive.met[:] = 0
+    collision = no_at_fault_collisions(drive, traffic, ground)
+    _note(NC, collision.score, collision.step, scores, first_step)
+    _note_failure(DAC, drivable_area(drive, ground), scores, first_step)
+    _note_failure(TLC, red_touch(course.lights, drive.points), scores, first_step)
+    grade, step = driving_direction(ground, drive.points, spare_crossroads, scratch[0])
+    _note(DDC, grade, step, scores, first_step)
+    drive.met[:] = 0
+    threat = time_to_collision(drive, traffic, ground)
+    _note(TTC, threat.score, threat.step, scores, first_step)
+    _note_failure(LK, lane_keeping(course.line, ground, drive.points), scores, first_step)
+    scores[HC] = 1.0
+    first_step[HC] = -1
+    if with_history:
+        felt = discomfort(course.history, drive.states, scratch)
+        if felt.test >= 0:
+            scores[HC] = 0.0
+            first_step[HC] = max(felt.sample - len(course.history.states), 0)
+    return progress_m(course.line.line, course.measures, drive.points)
+
+
+@njit(cache=True, nogil=True)
+def _note(
+    column: int, score: float, step: int, scores: Floats, first_step: NDArray[np.int8]
+) -> None:
+    scores[column] = score
+    first_step[column] = step if step < STEPS else -1
+
+
+@njit(cache=True, nogil=True)
+def _note_failure(column: int, step: int, scores: Floats, first_step: NDArray[np.int8]) -> None:
+    _note(column, 1.0 if step == STEPS else 0.0, step, scores, first_step)
+
+
+@njit(cache=True, nogil=True)
+def judge_candidates(
+    course: Course,
+    poses: Any,
+    turns: Floats,
+    knot: NDArray[np.int64],
+    span_us: Floats,
+    since_us: Floats,
+    bands: Floats,
+    spare_crossroads: bool,
+    columns: Floats,
+    progress: Floats,
+    first_step: NDArray[np.int8],
+) -> None:
+    """Drive and score candidates ``[candidate, pose, 3]`` into ``[candidate, column]`` arrays."""
+    bench = new_workbench(POSES)
+    drive = new_drive(course.traffic.present.shape[1])
+    scratch = np.empty((4, 256))
+    sine, cosine = sincos(course.ego[HEADING])
+    for c in range(poses.shape[0]):
+        place_poses(course.ego, cosine, sine, poses[c], turns[c], bench.knots)
+        sample_knots(bench.knots, knot, span_us, since_us, bench.desired)
+        fit_profiles(bench.desired, bands, bench)
+        follow(course.ego, bench.desired, bench.speeds, bench.curvatures, drive.states)
+        take_road(drive, course)
+        progress[c] = judge(
+            drive, course, spare_crossroads, True, scratch, columns[c], first_step[c]
+        )
+
+
+@njit(cache=True, nogil=True)
+def judge_states(
+    course: Course,
+    states: Floats,
+    spare_crossroads: bool,
+    with_history: bool,
+    columns: Floats,
+    progress: Floats,
+    first_step: NDArray[np.int8],
+) -> None:
+    """Score driven states ``[candidate, step, 11]`` into ``[candidate, column]`` arrays."""
+    drive = new_drive(course.traffic.present.shape[1])
+    scratch = np.empty((4, 256))
+    for c in range(states.shape[0]):
+        drive.states[:] = states[c]
+        take_road(drive, course)
+        progress[c] = judge(
+            drive, course, spare_crossroads, with_history, scratch, columns[c], first_step[c]
+        )
+
+
+def in_blocks(count: int, threads: int, work: Callable[[slice], None]) -> None:
+    """Call ``work`` with slices that cover ``range(count)``, on this many threads."""
+    blocks = [slice(begin, min(begin + BLOCK, count)) for begin in range(0, count, BLOCK)]
+    if threads <= 1 or len(blocks) <= 1:
+        for block in blocks:
+            work(block)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(work, blocks):
+            pass
+
+
+def empty_scores(count: int) -> tuple[Floats, Floats, NDArray[np.int8]]:
+    """Arrays for columns, progress and first steps, candidate by candidate."""
+    columns = np.ones((count, len(COLUMNS)))
+    return columns, np.empty(count), np.full((count, len(COLUMNS)), -1, np.int8)

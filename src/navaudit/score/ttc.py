@@ -1,0 +1,90 @@
+"""Time to collision: where the car would be within 0.9 s at constant speed and heading."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from navaudit.axes import CENTRE, STEPS, VX, VY, X, Y
+from navaudit.numerics.boxes import boxes_touch
+from navaudit.numerics.trig import hypot
+from navaudit.score.collision import HIT_AGENT, NO_FAULT, Contact
+from navaudit.score.contact import (
+    AHEAD_RAD,
+    BEHIND_RAD,
+    TrafficIndex,
+    agent_at,
+    agents_near,
+    bearing,
+)
+from navaudit.score.drive import Drive, off_lane
+from navaudit.score.ground import CROSSROADS, GroundIndex, lies_in
+
+Floats = NDArray[np.float64]
+
+OFFSETS: Final = (0, 3, 6, 9)
+"""Steps ahead at which the projected car is tested."""
+ANCHORS: Final = STEPS - OFFSETS[-1]
+"""Steps from which the car is projected: 0 to 31 (pdm_scorer.py:521-609)."""
+STANDING_MPS: Final = 5e-3
+"""Below this speed the car is not projected, nor is what it meets ignored later."""
+
+
+@njit(cache=True, nogil=True)
+def time_to_collision(drive: Drive, traffic: TrafficIndex, ground: GroundIndex) -> Contact:
+    """Score one candidate; ``drive.met`` must be clear and is left dirty.
+
+    An agent that the projected car meets either fails the metric or is ignored from then on, so
+    the first meeting decides; meetings while standing decide nothing.
+    """
+    ahead = np.empty((4, 2))
+    for step in range(ANCHORS):
+        state = drive.states[step]
+        speed = hypot(state[VX], state[VY])
+        if speed < STANDING_MPS:
+            continue
+        dx = drive.pointing[step, 1] * speed
+        dy = drive.pointing[step, 0] * speed
+        for offset in OFFSETS:
+            # float(index) * 0.1 as upstream: 0.3 and 0.6 come out an ulp high
+            delta_s = offset * 0.1
+            way_x, way_y = dx * delta_s, dy * delta_s
+            x = drive.points[step, CENTRE, 0] + way_x
+            y = drive.points[step, CENTRE, 1] + way_y
+            later = step + offset
+            begin, end = agents_near(traffic, later, x, y)
+            if begin == end:
+                continue
+            for k in range(4):
+                ahead[k, 0] = drive.points[step, k, 0] + way_x
+                ahead[k, 1] = drive.points[step, k, 1] + way_y
+            for entry in range(begin, end):
+                agent = agent_at(traffic, entry)
+                if drive.met[agent] or not traffic.present[later, agent]:
+                    continue
+                if not boxes_touch(ahead, traffic.corners[later, agent]):
+                    continue
+                if threatens(drive, traffic, ground, step, later, agent):
+                    return Contact(HIT_AGENT, step, agent)
+                drive.met[agent] = 1
+    return Contact(NO_FAULT, STEPS, -1)
+
+
+@njit(cache=True, nogil=True)
+def threatens(
+    drive: Drive, traffic: TrafficIndex, ground: GroundIndex, step: int, later: int, agent: int
+) -> bool:
+    """Whether an agent the projected car meets lies ahead, or beside it off lane or at a crossing."""
+    state = drive.states[step]
+    sine, cosine = drive.pointing[step, 0], drive.pointing[step, 1]
+    centroid = traffic.centroid[later, agent]
+    angle = bearing(state, sine, cosine, centroid[0], centroid[1])
+    if angle < AHEAD_RAD:
+        return True
+    if angle > BEHIND_RAD:
+        return False
+    # the intersection is asked for the rear axle, not the centre; a bearing of NaN also ends here
+    return off_lane(drive, ground, step) or lies_in(ground, CROSSROADS, state[X], state[Y])
