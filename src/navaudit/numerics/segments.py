@@ -51,6 +51,11 @@ def orientation(ax: float, ay: float, bx: float, by: float, px: float, py: float
 
 
 @njit(cache=True, error_model="numpy")
+def _in_bounds(x: float, y: float, ax: float, ay: float, bx: float, by: float) -> bool:
+    return min(ax, bx) <= x <= max(ax, bx) and min(ay, by) <= y <= max(ay, by)
+
+
+@njit(cache=True, error_model="numpy")
 def segments_touch(
     ax: float, ay: float, bx: float, by: float, cx: float, cy: float, dx: float, dy: float
 ) -> bool:
@@ -59,10 +64,24 @@ def segments_touch(
         return False
     if max(ay, by) < min(cy, dy) or max(cy, dy) < min(ay, by):
         return False
-    if orientation(ax, ay, bx, by, cx, cy) * orientation(ax, ay, bx, by, dx, dy) > 0:
+    c_side = orientation(ax, ay, bx, by, cx, cy)
+    d_side = orientation(ax, ay, bx, by, dx, dy)
+    if c_side * d_side > 0:
         return False
-    # if all four lie on one line, overlapping bounds are a shared point
-    return orientation(cx, cy, dx, dy, ax, ay) * orientation(cx, cy, dx, dy, bx, by) <= 0
+    a_side = orientation(cx, cy, dx, dy, ax, ay)
+    b_side = orientation(cx, cy, dx, dy, bx, by)
+    if a_side * b_side > 0:
+        return False
+    if c_side != 0 or d_side != 0 or a_side != 0 or b_side != 0:
+        return True
+    # on one line, what they share ends in two of the four ends
+    shared_ends = (
+        _in_bounds(ax, ay, cx, cy, dx, dy)
+        + _in_bounds(bx, by, cx, cy, dx, dy)
+        + _in_bounds(cx, cy, ax, ay, bx, by)
+        + _in_bounds(dx, dy, ax, ay, bx, by)
+    )
+    return shared_ends >= 2
 
 
 @njit(cache=True, error_model="numpy")

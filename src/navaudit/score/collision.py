@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from navaudit.axes import CENTRE, FRONT_LEFT, FRONT_RIGHT, STEPS, VX, VY
 from navaudit.numerics.boxes import boxes_touch, segment_touches_box

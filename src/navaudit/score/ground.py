@@ -8,7 +8,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from navaudit.numerics.polygons import Polygons
 from navaudit.numerics.segments import INSIDE
 from navaudit.scene.scene import (
     CARPARK_AREA,
@@ -27,7 +26,6 @@ from navaudit.score.grid import (
     cell_of,
     column_of,
     point_in_binned,
-    row_of,
 )
 
 Floats = NDArray[np.float64]

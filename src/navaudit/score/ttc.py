@@ -77,7 +77,7 @@ def time_to_collision(drive: Drive, traffic: TrafficIndex, ground: GroundIndex) 
 def threatens(
     drive: Drive, traffic: TrafficIndex, ground: GroundIndex, step: int, later: int, agent: int
 ) -> bool:
-    """Whether an agent the projected car meets lies ahead, or beside it off lane or at a crossing."""
+    """Whether an agent the projected car meets is ahead, or beside it off lane or at a crossing."""
     state = drive.states[step]
     sine, cosine = drive.pointing[step, 0], drive.pointing[step, 1]
     centroid = traffic.centroid[later, agent]
