@@ -1,0 +1,134 @@
+"""Areas of a map: polygons with ids, and what lies near a point, in the stock map's order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from navaudit.errors import BadInput
+from navaudit.numerics.plane import OUTSIDE
+from navaudit.numerics.polygons import Polygons
+from navaudit.numerics.polyline import distance_to_polyline
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Areas:
+    """One layer of polygons, in the order of the map file's feature ids.
+
+    A *row* is a position in that order, in which the stock map lists what it finds.
+    """
+
+    id: tuple[str, ...]
+    """Feature ids."""
+    polygons: Polygons
+    """Empty where the file has no shape."""
+
+    def __post_init__(self) -> None:
+        if len(self.id) != len(self.polygons):
+            raise BadInput(
+                f"{len(self.id)} ids for {len(self.polygons)} polygons", expected="one id each"
+            )
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+    def in_square(self, x_m: float, y_m: float, half_side_m: float) -> Rows:
+        """Return the rows whose polygon shares a point with a square about (x, y), rising.
+
+        The square's sides lie along the axes; a touch is enough.
+        """
+        west, east = x_m - half_side_m, x_m + half_side_m
+        south, north = y_m - half_side_m, y_m + half_side_m
+        low, high = self.polygons.bounds[:, :2], self.polygons.bounds[:, 2:]
+        near = (low <= (east, north)).all(axis=1) & (high >= (west, south)).all(axis=1)
+        rows = np.flatnonzero(near)
+        square = [[west, south], [east, south], [east, north], [west, north]]
+        return rows[self.polygons.take(rows).touch_boxes([square])[:, 0]]
+
+    def around(self, x_m: float, y_m: float) -> Rows:
+        """Return the rows whose polygon contains (x, y), borders excluded, rising."""
+        return np.flatnonzero(self.polygons.contain([x_m, y_m]))
+
+    def nearest(
+        self, x_m: float, y_m: float, first: int = 0, last: int | None = None
+    ) -> tuple[int, float]:
+        """Return the row nearest to (x, y) among ``first .. last - 1``, and its distance in metres.
+
+        Zero inside. Of equally near ones that one is returned which the stock sort puts first.
+        """
+        rows = np.arange(first, len(self) if last is None else last)
+        some = self.polygons.take(rows)
+        out = np.empty(len(rows))
+        outside = some.locate([x_m, y_m]) == OUTSIDE
+        _distances(x_m, y_m, some.xy, some.ring_start, some.polygon_ring, outside, out)
+        if not (out < np.inf).any():
+            raise BadInput("there is no polygon to be near to", expected="one at least")
+        winner = first_of_quicksort(out)
+        return int(rows[winner]), float(out[winner])
+
+
+@njit(cache=True, error_model="numpy")
+def _distances(
+    x: float,
+    y: float,
+    xy: Floats,
+    ring_start: Rows,
+    polygon_ring: Rows,
+    outside: NDArray[np.bool_],
+    out: Floats,
+) -> None:
+    for polygon in range(len(out)):
+        nearest = np.inf
+        for ring in range(polygon_ring[polygon], polygon_ring[polygon + 1]):
+            first, last = ring_start[ring], ring_start[ring + 1] - 1
+            nearest = min(nearest, distance_to_polyline(x, y, xy, first, last))
+        out[polygon] = nearest if outside[polygon] else 0.0
+
+
+_SMALL = 16
+
+
+def first_of_quicksort(values: Floats) -> int:
+    """Return the index that NumPy's unstable quicksort puts first: one of the smallest.
+
+    The stock map takes the first row after sorting all distances that way
+    (nuplan/common/maps/nuplan_map/nuplan_map.py:190), so that which of two equally near areas wins
+    depends on the sort. This follows the leftmost partition of the algorithm, introsort without
+    vector instructions as in NumPy 1.23; its fallback for hostile orders is left out.
+    """
+    order = list(range(len(values)))
+    value = values.tolist()
+    low, high = 0, len(order) - 1
+    while high - low > _SMALL:
+        high = _left_part(order, value, low, high)
+    # short parts are sorted by insertion, which is stable
+    return min(order[low : high + 1], key=value.__getitem__)
+
+
+def _left_part(order: list[int], value: list[float], low: int, high: int) -> int:
+    """Partition ``order[low : high + 1]`` about the median of three; return the left part's end."""
+    middle = low + (high - low >> 1)
+    for a, b in ((middle, low), (high, middle), (middle, low)):
+        if value[order[a]] < value[order[b]]:
+            order[a], order[b] = order[b], order[a]
+    pivot = value[order[middle]]
+    i, j = low, high - 1
+    order[middle], order[j] = order[j], order[middle]
+    while True:
+        i += 1
+        while value[order[i]] < pivot:
+            i += 1
+        j -= 1
+        while pivot < value[order[j]]:
+            j -= 1
+        if i >= j:
+            break
+        order[i], order[j] = order[j], order[i]
+    order[i], order[high - 1] = order[high - 1], order[i]
+    return i - 1
