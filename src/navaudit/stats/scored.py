@@ -42,9 +42,8 @@ def scored(scores: ArrayLike, labels: ArrayLike, order: ArrayLike | None = None)
     if order is not None:
         points, truth = _in_order(points, truth, np.asarray(order))
     unsigned, sign, infinity = _PATTERNS[points.dtype]
-    bits = np.ascontiguousarray(points).view(unsigned)
-    marks = np.ascontiguousarray(truth).view(np.uint8)
-    return Scored(bits, unsigned(sign), unsigned(infinity), marks)
+    bits = _read_only(points, unsigned)
+    return Scored(bits, unsigned(sign), unsigned(infinity), _read_only(truth, np.uint8))
 
 
 def refuse_unordered(ordered: NDArray[np.bool_]) -> None:
@@ -56,6 +55,13 @@ def refuse_unordered(ordered: NDArray[np.bool_]) -> None:
             expected="scores that can be ordered",
             remedy="look at the forward pass that wrote them",
         )
+
+
+def _read_only(array: NDArray[Any], dtype: type) -> NDArray[Any]:
+    """The array's bytes as another type; always read-only, so that one compiled kernel serves."""
+    view = np.ascontiguousarray(array).view(dtype)
+    view.setflags(write=False)
+    return view
 
 
 def _check(points: NDArray[Any], truth: NDArray[Any]) -> None:
