@@ -15,8 +15,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-STEPS: Final = 256
-"""Breakpoints in one turn; the angle left over is at most pi / 256."""
+STEPS: Final = 512
+"""Breakpoints in one turn; the angle left over is at most pi / 512."""
 
 RATIO_STEPS: Final = 64
 """Breakpoints of arctan between the ratios 0 and 1; the ratio left over is at most 1 / 128."""
@@ -138,8 +138,8 @@ INVERSE_ODDS: Final = _frozen(
 )
 """``[n, half]``: 1 / (2 n + 1) as twofolds."""
 
-RADIANS_PER_STEP: Final[tuple[float, ...]] = tuple(cut(2 * _PI // STEPS, _BITS, (30, 30, 53)))
-"""2 pi / STEPS in pieces whose products with a step count below 2**23 are exact, but the last."""
+RADIANS_PER_STEP: Final[tuple[float, ...]] = tuple(cut(2 * _PI // STEPS, _BITS, (29, 29, 53)))
+"""2 pi / STEPS in pieces whose products with a step count below 2**24 are exact, but the last."""
 
 RADIANS_PER_STEP_TWOFOLD: Final[tuple[float, ...]] = tuple(cut(2 * _PI // STEPS, _BITS, (53, 53)))
 

@@ -21,7 +21,7 @@ from navaudit.numerics.circle import (
 from navaudit.numerics.twofold import bits_of, dd_mul, fast_two_sum, two_difference, two_sum
 
 QUICK_LIMIT_RAD = 2.0**17
-"""Below this `quick_step` holds: a step count has 23 bits, and 23 + 30 bits fit a double."""
+"""Below this `quick_step` holds: a step count has 24 bits, and 24 + 29 bits fit a double."""
 
 _FIRST, _SECOND, _THIRD = RADIANS_PER_STEP
 _STEP_H, _STEP_L = RADIANS_PER_STEP_TWOFOLD
@@ -35,8 +35,8 @@ _SIGNIFICAND_MASK = (1 << 52) - 1
 def quick_step(angle_rad: float) -> tuple[int, float, float]:
     """Return ``(step, rest, tail)`` for ``abs(angle_rad) < QUICK_LIMIT_RAD``.
 
-    ``rest + tail`` is ``angle_rad - 2 pi step / STEPS`` to within 2**-95 rad: the first two
-    subtractions are exact, the third loses at most 2**-97, the sum at the end as much.
+    ``rest + tail`` is ``angle_rad - 2 pi step / STEPS`` to within 2**-94 rad: the first two
+    subtractions are exact, the third and the sum at the end lose at most 2**-95 each.
     """
     count = np.floor(angle_rad * STEPS_PER_RADIAN + 0.5)
     rest, tail = two_difference(angle_rad - count * _FIRST, count * _SECOND)

@@ -42,14 +42,14 @@ _TINY_RAD = 2.0**-27  # below it sin and tan round to the angle itself and cos r
 _QUARTER = STEPS // 4
 _STEP_MASK = STEPS - 1
 
-# The quick pair was within 2**-63.8 of itself plus 2**-97 in ten million comparisons with the
-# exact one. The bounds below leave room: the relative part is made of the last few roundings at
-# 2**-53 of the second-order terms (2**-13.7 of a sine down to half a step, 2**-6.3), the absolute
-# one of the angle's reduction.
-_RELATIVE = 2.0**-62.5
-_ABSOLUTE = 2.0**-94
-_TAN_RELATIVE = 2.0**-61
-_TAN_FLOOR = 2.0**-28  # the absolute part of both is then 2**-66 of them, within _TAN_RELATIVE
+# Bounds on the error of the quick pair. The relative part is largest next to a zero, where the
+# result is half a step, the breakpoint's sine s a whole one, and s (cos r - 1) 2**-14.7 of the
+# result: ten roundings of such terms at 2**-53 and the tail left out of r**2 stay below
+# 2**-63.8. The absolute part is that of the angle's reduction.
+_RELATIVE = 2.0**-63.5
+_ABSOLUTE = 2.0**-93
+_TAN_RELATIVE = 2.0**-62
+_TAN_FLOOR = 2.0**-28  # the absolute parts are then 2**-65 of sine and cosine, and add up to less
 
 
 @njit(cache=True, error_model="numpy")
@@ -58,7 +58,7 @@ def _quick_pair(angle_rad: float) -> tuple[float, float, float, float]:
 
     With the breakpoint's sine s and cosine c and the rest r, sin = s + c r + s (cos r - 1) +
     c (sin r - r). The upper 26 bits of s, c and r make the leading product exact; the brackets are
-    Taylor polynomials, truncated below 2**-75.
+    Taylor polynomials, cut where they fall below 2**-73.
     """
     step, rest, tail = quick_step(angle_rad)
     upper, lower = split(rest)
@@ -68,9 +68,7 @@ def _quick_pair(angle_rad: float) -> tuple[float, float, float, float]:
     c1, c2 = SINES[across, 0], SINES[across, 1]
     square = rest * rest
     odd = rest * square * (-1.0 / 6.0 + square * (1.0 / 120.0 - square * (1.0 / 5040.0)))
-    even = square * (
-        -0.5 + square * (1.0 / 24.0 - square * (1.0 / 720.0 - square * (1.0 / 40320.0)))
-    )
+    even = square * (-0.5 + square * (1.0 / 24.0 - square * (1.0 / 720.0)))
     s, c = s1 + s2, c1 + c2
     sine, error = fast_two_sum(s1, c1 * upper)
     sine_rest = error + (s2 + (c1 * lower + (c2 * rest + (s * even + c * odd))))
