@@ -1,5 +1,6 @@
 """The kernels against long numbers, the standard's special cases and the laws of the circle."""
 
+import doctest
 import itertools
 import math
 from fractions import Fraction
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from navaudit.numerics import angles, trig
+from navaudit.numerics import angles, circle, polar, trig, twofold
 from navaudit.numerics.circle import RATIO_STEPS, STEPS
 from navaudit.numerics.reduction import QUICK_LIMIT_RAD
 
@@ -263,6 +264,16 @@ def test_wrap_by_atan2_moves_some_angles_that_need_no_wrapping():
     angle = np.linspace(-3.0, 3.0, 10_001)
     moved = np.count_nonzero(angles.wrap_by_atan2_of(angle) != angle)
     assert 100 < moved < 1_000
+
+
+@pytest.mark.parametrize("module", [angles, circle, polar, trig, twofold])
+def test_examples_in_docstrings(module):
+    parse, run = doctest.DocTestParser().get_doctest, doctest.DocTestRunner().run
+    own = [thing for thing in vars(module).values() if thing.__doc__ and ">>>" in thing.__doc__]
+    own = [thing for thing in own if getattr(thing, "__module__", "") == module.__name__]
+    results = [run(parse(thing.__doc__, dict(vars(module)), "", None, 0)) for thing in own]
+    assert sum(result.attempted for result in results) > 0
+    assert sum(result.failed for result in results) == 0
 
 
 WHOLE = {

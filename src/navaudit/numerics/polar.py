@@ -259,8 +259,8 @@ def _root_at_the_edges(long: float, short: float) -> float:
 def hypot(x: float, y: float) -> float:
     """Return the double nearest to sqrt(x**2 + y**2), ties to even; infinite beside an infinity.
 
-    >>> hypot(3e200, -4e200), hypot(math.inf, math.nan)
-    (5e+200, inf)
+    >>> hypot(3.0, -4.0), hypot(math.inf, math.nan)
+    (5.0, inf)
     """
     long, short = abs(x), abs(y)
     if math.isnan(long + short):

@@ -260,7 +260,7 @@ def wrap_by_atan2(angle_rad: float) -> float:
     :449, batch_lqr_utils.py:54, pdm_path.py:81 and navsim_scenario_utils.py:119 and :143.
 
     >>> wrap_by_atan2(4.0)
-    -2.2831853071795862
+    -2.2831853071795867
     """
     sine, cosine = sincos(angle_rad)
     return atan2(sine, cosine)
