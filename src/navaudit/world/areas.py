@@ -62,15 +62,17 @@ class Areas:
 
         Zero inside. Of equally near ones that one is returned which the stock sort puts first.
         """
-        rows = np.arange(first, len(self) if last is None else last)
-        some = self.polygons.take(rows)
-        out = np.empty(len(rows))
-        outside = some.locate([x_m, y_m]) == OUTSIDE
-        _distances(x_m, y_m, some.xy, some.ring_start, some.polygon_ring, outside, out)
-        if not (out < np.inf).any():
+        stop = len(self) if last is None else last
+        outside = self.polygons.locate([x_m, y_m]) == OUTSIDE
+        distance_m = np.full(max(stop - first, 0), np.inf)
+        packed = self.polygons
+        _distances(
+            x_m, y_m, packed.xy, packed.ring_start, packed.polygon_ring, outside, first, distance_m
+        )
+        if not (distance_m < np.inf).any():
             raise BadInput("there is no polygon to be near to", expected="one at least")
-        winner = first_of_quicksort(out)
-        return int(rows[winner]), float(out[winner])
+        winner = first_of_quicksort(distance_m)
+        return first + winner, float(distance_m[winner])
 
 
 @njit(cache=True, error_model="numpy")
@@ -81,14 +83,16 @@ def _distances(
     ring_start: Rows,
     polygon_ring: Rows,
     outside: NDArray[np.bool_],
+    begin: int,
     out: Floats,
 ) -> None:
-    for polygon in range(len(out)):
+    """Fill in the distances of the polygons from row ``begin`` on; infinite for empty ones."""
+    for polygon in range(begin, begin + len(out)):
         nearest = np.inf
         for ring in range(polygon_ring[polygon], polygon_ring[polygon + 1]):
             first, last = ring_start[ring], ring_start[ring + 1] - 1
             nearest = min(nearest, distance_to_polyline(x, y, xy, first, last))
-        out[polygon] = nearest if outside[polygon] else 0.0
+        out[polygon - begin] = nearest if outside[polygon] else 0.0
 
 
 _SMALL = 16

@@ -95,8 +95,8 @@ class GeoPackage:
         row = self._base.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return None if row is None else str(row[0])
 
-    def layer(self, name: str, columns: Sequence[str] = ()) -> Layer:
-        """Read one layer with these columns."""
+    def layer(self, name: str, columns: Sequence[str] = (), *, shapes: bool = True) -> Layer:
+        """Read one layer with these columns, its geometry too unless told otherwise."""
         if name not in self._geometry:
             raise BadInput(
                 f"there is no layer {name}",
@@ -105,7 +105,8 @@ class GeoPackage:
             )
         geometry, system = self._geometry[name]
         identity = self._identity(name, columns)
-        wanted = ", ".join(_quoted(column) for column in (identity, geometry, *columns))
+        shape = _quoted(geometry) if shapes else "NULL"
+        wanted = ", ".join([_quoted(identity), shape, *map(_quoted, columns)])
         rows = self._base.execute(
             f"SELECT {wanted} FROM {_quoted(name)} ORDER BY {_quoted(identity)}"  # noqa: S608
         ).fetchall()

@@ -54,10 +54,10 @@ class NuPlanLayers:
         """Read lanes, roadblocks and their connectors."""
         lanes = self._package.layer(LANES, ("lane_group_fid", "speed_limit_mps"))
         columns = ("exit_lane_fid", "entry_lane_fid", "lane_group_connector_fid", "speed_limit_mps")
-        connectors = self._package.layer(LANE_CONNECTORS, columns)
+        connectors = self._package.layer(LANE_CONNECTORS, columns, shapes=False)
         groups = self._package.layer(ROADBLOCKS)
-        columns = ("from_lane_group_fid", "to_lane_group_fid")
-        group_connectors = self._package.layer(ROADBLOCK_CONNECTORS, columns)
+        ends = ("from_lane_group_fid", "to_lane_group_fid")
+        group_connectors = self._package.layer(ROADBLOCK_CONNECTORS, ends)
 
         block = np.concatenate([
             _rows(lanes.keys("lane_group_fid"), groups),
