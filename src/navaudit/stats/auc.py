@@ -22,11 +22,11 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import ArrayLike, NDArray
 
+from navaudit.arrays import frozen
 from navaudit.errors import BadInput
 from navaudit.stats import scans
 from navaudit.stats.ranked import Marks, rank, scratch
 from navaudit.stats.scored import Scored, refuse_unordered, scored
-from navaudit.stats.sealed import sealed
 
 MAX_FPR: Final = 0.1
 """False-positive rate below which the paper reads the partial AUC."""
@@ -60,7 +60,7 @@ def readings(
 ) -> Readings:
     """Every statistic of this module at once, for a pass that reads large arrays only once."""
     everything = _measured(scored(scores, labels, order), range(6), max_fpr)
-    return Readings(*map(sealed, everything))
+    return Readings(*(frozen(row, np.float64, (None,)) for row in everything))
 
 
 def rank_auc(scores: ArrayLike, labels: ArrayLike) -> FloatArray:

@@ -18,8 +18,8 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import ArrayLike, NDArray
 
+from navaudit.arrays import frozen
 from navaudit.errors import BadInput
-from navaudit.stats.sealed import sealed
 
 RESAMPLES: Final = 10_000
 PERCENTILES: Final = (2.5, 97.5)
@@ -32,7 +32,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Estimate:
-    """Points and their 95% percentile intervals, arrays of one shape, here ``[series]``.
+    """Points and their 95% percentile intervals, ``[series]`` each.
 
     ``undefined`` counts the resamples in which a series had no value; they are left out of its
     interval.
@@ -52,12 +52,17 @@ def estimate(point: ArrayLike, replicates: FloatArray) -> Estimate:
     """
     undefined = np.isnan(replicates).sum(axis=0)
     low, high = np.percentile(replicates, PERCENTILES, axis=0)
-    for series in np.argwhere(undefined):
-        column = replicates[(slice(None), *series)]
-        defined = column[~np.isnan(column)]
+    for s in np.flatnonzero(undefined):
+        defined = replicates[~np.isnan(replicates[:, s]), s]
         if defined.size:
-            low[tuple(series)], high[tuple(series)] = np.percentile(defined, PERCENTILES)
-    return Estimate(sealed(point, np.float64), sealed(low), sealed(high), sealed(undefined))
+            low[s], high[s] = np.percentile(defined, PERCENTILES)
+    series = (replicates.shape[1],)
+    return Estimate(
+        point=frozen(point, np.float64, series),
+        low=frozen(low, np.float64, series),
+        high=frozen(high, np.float64, series),
+        undefined=frozen(undefined, np.int64, series),
+    )
 
 
 def draw_blocks(

@@ -19,9 +19,9 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import ArrayLike, NDArray
 
+from navaudit.arrays import frozen
 from navaudit.errors import BadInput
 from navaudit.stats.bootstrap import RESAMPLES, Estimate, draw_blocks, estimate
-from navaudit.stats.sealed import sealed
 
 FloatArray = NDArray[np.float64]
 
@@ -101,9 +101,9 @@ def cluster_means(
     shape = (len(masks), table.shape[1])
     return ClusterMeans(
         subsets=tuple(subsets),
-        mean=sealed(mean.reshape(shape)),
-        tokens=sealed(sizes.sum(axis=0).astype(np.int64).reshape(shape)),
-        replicates=sealed(replicates.reshape(-1, *shape)),
+        mean=frozen(mean.reshape(shape), np.float64, shape),
+        tokens=frozen(sizes.sum(axis=0).reshape(shape), np.int64, shape),
+        replicates=frozen(replicates.reshape(-1, *shape), np.float64, (None, *shape)),
         logs=names.size,
     )
 

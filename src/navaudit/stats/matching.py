@@ -19,8 +19,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from navaudit.arrays import frozen
 from navaudit.errors import BadInput
-from navaudit.stats.sealed import sealed
 
 CALIPER: Final = 250
 """Candidates by which the paper lets the counts of a pair differ."""
@@ -64,7 +64,8 @@ def match(treatment: ArrayLike, control: ArrayLike, *, caliper: int = CALIPER) -
     partner[turns] = np.where(places < 0, -1, np.append(by_count, -1)[places])
     paired = np.flatnonzero(partner >= 0)
     unmatched = np.flatnonzero(partner < 0)
-    return Matching(sealed(paired), sealed(partner[paired]), sealed(unmatched), sealed(supply))
+    found = (paired, partner[paired], unmatched, supply)
+    return Matching(*(frozen(each, np.int64, (None,)) for each in found))
 
 
 def imbalance(treatment: ArrayLike, control: ArrayLike) -> float:

@@ -59,7 +59,7 @@ def refuse_unordered(ordered: NDArray[np.bool_]) -> None:
 
 def _read_only(array: NDArray[Any], dtype: type) -> NDArray[Any]:
     """The array's bytes as another type; always read-only, so that one compiled kernel serves."""
-    view = np.ascontiguousarray(array).view(dtype)
+    view: NDArray[Any] = np.ascontiguousarray(array).view(dtype)
     view.setflags(write=False)
     return view
 

@@ -19,6 +19,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from navaudit.arrays import frozen
 from navaudit.errors import BadInput
 from navaudit.stats.bootstrap import (
     RESAMPLES,
@@ -27,7 +28,6 @@ from navaudit.stats.bootstrap import (
     mean_replicates,
     median_replicates,
 )
-from navaudit.stats.sealed import sealed
 
 WIDTH: Final = 500
 """Candidates a stratum spans in the paper."""
@@ -39,7 +39,7 @@ Statistic = Literal["median", "mean"]
 
 @dataclass(frozen=True)
 class Group:
-    """Scenes on one side: ``values [series, scene]``, and ``counts [scene]`` that set the strata."""
+    """Scenes on one side: ``values [series, scene]``; ``counts [scene]`` set the strata."""
 
     values: FloatArray
     counts: Indices
@@ -56,7 +56,7 @@ class Group:
             )
         if at.dtype.kind not in "iu" or (at < 0).any():
             raise BadInput(f"counts are {at.dtype}", expected="integers from 0 up")
-        return cls(sealed(series), sealed(at, np.int64))
+        return cls(frozen(series, np.float64, series.shape), frozen(at, np.int64, at.shape))
 
 
 @dataclass(frozen=True)
@@ -104,9 +104,9 @@ def standardized_difference(
     ]
     return Standardized(
         difference=estimate(_weighted(points, weights), _weighted(redrawn, weights)),
-        stratum=sealed([stratum for stratum, _, _ in strata]),
-        treatments=sealed(weights, np.int64),
-        controls=sealed([here.shape[1] for _, _, here in strata]),
+        stratum=frozen([stratum for stratum, _, _ in strata], np.int64, (None,)),
+        treatments=frozen(weights, np.int64, (None,)),
+        controls=frozen([here.shape[1] for _, _, here in strata], np.int64, (None,)),
         uncovered=treatment.counts.size - int(weights.sum()),
     )
 

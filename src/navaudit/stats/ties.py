@@ -13,12 +13,12 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import ArrayLike, NDArray
 
+from navaudit.arrays import frozen
 from navaudit.errors import BadInput
 from navaudit.stats import scans
 from navaudit.stats.auc import MAX_FPR, rate
 from navaudit.stats.ranked import LAST, POSITIVE, Marks, rank, scratch
 from navaudit.stats.scored import Scored, refuse_unordered, scored
-from navaudit.stats.sealed import sealed
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def tie_draws(
     streams = _streams(key, np.uint64(first_scene), len(ordered))
     _draw(scenes, streams, rate(max_fpr), out, ordered)
     refuse_unordered(ordered)
-    return TieDraws(sealed(out[0]), sealed(out[1]))
+    return TieDraws(*(frozen(each, np.float64, (draws, None)) for each in out))
 
 
 @njit(parallel=True, cache=True)

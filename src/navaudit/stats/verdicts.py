@@ -19,10 +19,10 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from navaudit.arrays import frozen
 from navaudit.errors import BadInput
 from navaudit.stats.bootstrap import Estimate
 from navaudit.stats.rounding import interval_text
-from navaudit.stats.sealed import sealed
 
 Letter = Literal["O", "S", "U"]
 FloatArray = NDArray[np.float64]
@@ -144,13 +144,9 @@ def _levels(levels: ArrayLike, readings: Sequence[Sequence[int]]) -> FloatArray:
 
 
 def _of_seeds(contrast: Estimate, seeds: Sequence[int]) -> tuple[FloatArray, ...]:
-    columns = [np.atleast_1d(x) for x in (contrast.point, contrast.low, contrast.high)]
-    if any(column.shape != (len(seeds),) for column in columns):
-        raise BadInput(
-            f"a contrast of shape {columns[0].shape}",
-            expected=f"one difference and interval for each of the seeds {tuple(seeds)}",
-        )
-    return tuple(sealed(column) for column in columns)
+    """Points, low and high ends, one a seed, or a refusal."""
+    columns = (contrast.point, contrast.low, contrast.high)
+    return tuple(frozen(column, np.float64, (len(seeds),)) for column in columns)
 
 
 def _read_seeds(seeds: Sequence[int], reading: Sequence[int]) -> list[int]:
