@@ -1,0 +1,104 @@
+"""From a file to plain values."""
+
+from __future__ import annotations
+
+import lzma
+import mmap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from navaudit.errors import BadInput, NavauditError
+from navaudit.world.pickles.kinds import Kind
+from navaudit.world.pickles.walk import entries, whole
+from navaudit.world.pickles.weigh import weigh
+
+_XZ_MEMORY: Final = 128 << 20
+"""More than any preset of xz needs to unpack; a container that asks for more is refused."""
+
+
+def loads(data: bytes, kind: Kind, where: str) -> Any:
+    r"""Read one file's bytes; ``where`` names the file in errors.
+
+    Examples
+    --------
+    >>> from navaudit.world.pickles import PLAIN, loads
+    >>> loads(b"K\x01.", PLAIN, "one.pkl")
+    1
+    >>> loads(b"cos\nsystem\n(Vtrue\ntR.", PLAIN, "two.pkl")
+    Traceback (most recent call last):
+    navaudit.errors.Refused: asks for os.system, which a plain file has no use for
+      where: two.pkl
+      expected: plain data and the classes of its kind
+      remedy: unpickle this file with nothing else unless you trust its author
+    """
+    try:
+        payload = _unpack(data, kind) if kind.xz else data
+        return weigh(whole(payload, kind), kind)
+    except NavauditError as error:
+        _raise_in(error, where)
+
+
+def read(path: Path, kind: Kind) -> Any:
+    """Read a whole file into memory."""
+    with _open(path, kind) as stream:
+        data = stream.read(kind.file_bytes + 1)
+    if len(data) > kind.file_bytes:
+        raise BadInput(
+            f"{kind.title} is larger than {kind.file_bytes} bytes",
+            where=str(path),
+            remedy="walk through it entry by entry",
+        )
+    return loads(data, kind, str(path))
+
+
+def items(path: Path, kind: Kind) -> Iterator[tuple[Any, Any]]:
+    """Walk through a file that holds one dictionary, entry by entry, whatever its size.
+
+    The file is mapped, not read, so it must not shrink meanwhile.  Keys are distinct.
+    """
+    seen = set()
+    with _open(path, kind) as stream:
+        if path.stat().st_size == 0:
+            raise BadInput(f"{kind.title} is empty", where=str(path))
+        with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            try:
+                for key, value in entries(data, kind):
+                    if key in seen:
+                        raise BadInput(f"entry {key!r:.60} stands there twice")
+                    seen.add(key)
+                    yield key, weigh(value, kind)
+            except NavauditError as error:
+                _raise_in(error, str(path))
+
+
+def _open(path: Path, kind: Kind) -> Any:
+    if not path.is_file():
+        raise BadInput(f"{kind.title} does not exist", where=str(path), expected="a regular file")
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise BadInput(f"{kind.title} cannot be opened: {error}", where=str(path)) from error
+
+
+def _unpack(data: bytes, kind: Kind) -> bytes:
+    unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
+    try:
+        payload = unpacker.decompress(data, max_length=kind.pickle_bytes + 1)
+    except lzma.LZMAError as error:
+        raise BadInput(f"the xz container is broken: {error}", expected="a whole file") from error
+    if len(payload) > kind.pickle_bytes:
+        raise BadInput(
+            f"the file unpacks to more than {kind.pickle_bytes} bytes", expected=f"a {kind.title}"
+        )
+    if not unpacker.eof:
+        raise BadInput("the xz container ends before its end", expected="a whole file")
+    if unpacker.unused_data:
+        raise BadInput(f"{len(unpacker.unused_data)} bytes follow the xz container")
+    return payload
+
+
+def _raise_in(error: NavauditError, where: str) -> NoReturn:
+    raise type(error)(
+        error.what, where=where, expected=error.expected, remedy=error.remedy
+    ) from error.__cause__

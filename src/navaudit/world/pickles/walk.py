@@ -1,0 +1,120 @@
+"""Driving the machine: through a whole file, or from entry to entry of one large dictionary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+
+from navaudit.errors import BadInput
+from navaudit.world.pickles.arrays import Dtype
+from navaudit.world.pickles.budget import Budget
+from navaudit.world.pickles.foreign import expect_key
+from navaudit.world.pickles.kinds import Kind
+from navaudit.world.pickles.machine import BROKEN, Machine
+from navaudit.world.pickles.opcodes import KEY_STARTS, SETITEM, SETITEMS, STEPS, Done
+from navaudit.world.pickles.values import Named
+
+_KEPT: Final = (str, int, float, np.generic, Named, Dtype)
+_SHORT_BYTES: Final = 16
+_PICKLERS_BATCH: Final = 1000
+
+
+def whole(data: Any, kind: Kind) -> Any:
+    """Read to STOP and return the one value that is left."""
+    m = Machine(data, kind)
+    steps = STEPS
+    try:
+        for _ in range(kind.operations):
+            opcode = data[m.at]
+            m.at += 1
+            steps[opcode](m)
+    except Done:
+        return m.result()
+    except BROKEN as error:
+        raise m.broken(error) from error
+    raise m.too_long()
+
+
+def entries(data: Any, kind: Kind) -> Iterator[tuple[Any, Any]]:
+    """Read a dictionary, yielding each key and value once the value is complete.
+
+    What was handed over is forgotten: an entry that refers back to an array or a container of an
+    earlier one is `BadInput`.  Entries that are dictionaries themselves come one by one, others
+    in the pickler's batches of up to a thousand.
+    """
+    m = Machine(data, kind)
+    forgotten = 0
+    while True:
+        start = m.at
+        try:
+            taken = _next(m)
+        except BROKEN as error:
+            raise m.broken(error) from error
+        if not taken:
+            return
+        for at in range(0, len(taken), 2):
+            expect_key(taken[at])
+            yield taken[at], taken[at + 1]
+        forgotten = _forget(m, forgotten)
+        m.budget = Budget(m.at - start)
+
+
+def _next(m: Machine) -> list[Any]:
+    # keys and values that are complete before the next step; none at the end
+    data, steps = m.data, STEPS
+    for _ in range(m.kind.operations):
+        opcode = data[m.at]
+        if len(m.marks) < 2 and _completes(m, opcode):
+            return _taken(m, opcode)
+        m.at += 1
+        try:
+            steps[opcode](m)
+        except Done:
+            _expect_root([m.result()])
+            return []
+    raise m.too_long()
+
+
+def _completes(m: Machine, opcode: int) -> bool:
+    if not m.marks:
+        return opcode == SETITEM
+    if opcode == SETITEMS:
+        return bool(m.stack)
+    if opcode not in KEY_STARTS or len(m.stack) != 2:
+        return False
+    # A filled dictionary followed by what can only be the next entry's key.  After a full batch
+    # it could be the odd one out of the same dictionary; then the stack runs dry and we say so.
+    value = m.stack[1]
+    return type(value) is dict and len(value) % _PICKLERS_BATCH != 0
+
+
+def _taken(m: Machine, opcode: int) -> list[Any]:
+    if m.marks:
+        _expect_root(m.marks[0])
+        taken, m.stack = m.stack, []
+    else:
+        _expect_root(m.stack[:1])
+        taken = m.stack[1:]
+        del m.stack[1:]
+    if opcode == SETITEM:
+        m.at += 1
+    if len(taken) % 2 or (opcode == SETITEM and len(taken) != 2):
+        raise BadInput("a dictionary's keys and values are not in pairs")
+    return taken
+
+
+def _expect_root(below: list[Any]) -> None:
+    if len(below) != 1 or type(below[0]) is not dict or below[0]:
+        raise BadInput("the file is not one dictionary of entries")
+
+
+def _forget(m: Machine, first: int) -> int:
+    memo = m.memo
+    for slot in range(first, m.count):
+        value = memo.get(slot)
+        short = type(value) is bytes and len(value) <= _SHORT_BYTES
+        if not (short or isinstance(value, _KEPT)):
+            memo.pop(slot, None)
+    return m.count
