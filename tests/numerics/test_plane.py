@@ -21,7 +21,7 @@ from navaudit.numerics.plane import (
 )
 
 UTM = np.array([6.6e5, 4.7e6])
-CASES = 100_000
+CASES = 60_000
 
 
 def exact_side(a: tuple, b: tuple, p: tuple) -> int:

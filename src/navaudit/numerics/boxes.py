@@ -6,12 +6,10 @@ A *box* is float64 ``[corner, xy]``, its four corners in ring order, not closed.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from navaudit.compiled import njit
 from navaudit.numerics.segments import (
     BOUNDARY,
     INSIDE,
@@ -53,7 +51,7 @@ def segment_touches_box(ax: float, ay: float, bx: float, by: float, box: Box) ->
 
 
 @njit(cache=True, error_model="numpy")
-def _boxes_touch_surely(a: Box, b: Box) -> bool:
+def _doubtful_boxes_touch(a: Box, b: Box) -> bool:
     for i in range(4):
         j = (i + 1) & 3
         if segment_touches_box(a[i, 0], a[i, 1], a[j, 0], a[j, 1], b):
@@ -62,79 +60,78 @@ def _boxes_touch_surely(a: Box, b: Box) -> bool:
 
 
 @njit(cache=True, error_model="numpy")
-def _sure_side(ax: float, ay: float, ux: float, uy: float, px: float, py: float) -> int:
-    """Return the side of `p` on the line through `a` along `u`, 0 if on it or in doubt."""
-    left = ux * (py - ay)
-    right = uy * (px - ax)
-    det = left - right
-    if math.fabs(det) > SURE * math.fabs(left + right):
-        return 1 if det > 0.0 else -1
-    return 0
+def _range(box: Box, axis: int) -> tuple[float, float]:
+    a, b, c, d = box[0, axis], box[1, axis], box[2, axis], box[3, axis]
+    return min(min(a, b), min(c, d)), max(max(a, b), max(c, d))
 
 
 @njit(cache=True, error_model="numpy")
-def _sure_turn(box: Box) -> int:
+def _turn(box: Box, doubt: float) -> int:
     """Return 1 for a surely convex anticlockwise box, -1 for a clockwise one, 0 for others."""
     turns = 0
+    ax, ay = box[2, 0], box[2, 1]
+    bx, by = box[3, 0], box[3, 1]
     for i in range(4):
-        j, k = (i + 1) & 3, (i + 2) & 3
-        ax, ay = box[i, 0], box[i, 1]
-        turns += _sure_side(ax, ay, box[j, 0] - ax, box[j, 1] - ay, box[k, 0], box[k, 1])
-    # four turns one way make a single round; three and a doubt do not reach four
+        cx, cy = box[i, 0], box[i, 1]
+        det = (bx - ax) * (cy - by) - (by - ay) * (cx - bx)
+        turns += (det > doubt) - (det < -doubt)
+        ax, ay, bx, by = bx, by, cx, cy
+    # four turns one way make a single round
     return (turns == 4) - (turns == -4)
 
 
 @njit(cache=True, error_model="numpy")
-def _sure_gap(a: Box, turn: int, b: Box) -> int:
-    """Return 1 if the line of some edge of `a` surely keeps `b` out, -1 if surely none does."""
-    gap = -1
+def _overlap(a: Box, turn: int, b: Box, doubt: float) -> float:
+    """Return how far `b` reaches in over the edge of `a` that keeps it out best.
+
+    The unit is the area between edge and corner, rounded; below `-doubt`, the line of that edge
+    surely separates the boxes, above `doubt` surely no edge of `a` does.
+    """
+    least = np.inf
+    ax, ay = a[3, 0], a[3, 1]
     for i in range(4):
-        j = (i + 1) & 3
-        ax, ay = a[i, 0], a[i, 1]
-        ux, uy = a[j, 0] - ax, a[j, 1] - ay
-        kept_out = 0
-        let_in = 0
-        for k in range(4):
-            side = turn * _sure_side(ax, ay, ux, uy, b[k, 0], b[k, 1])
-            kept_out += side < 0
-            let_in += side > 0
-        if kept_out == 4:
-            return 1
-        if let_in == 0:
-            gap = 0
-    return gap
-
-
-@njit(cache=True, error_model="numpy")
-def _bounds_apart(a: Box, b: Box) -> bool:
-    for axis in range(2):
-        a_low = min(a[0, axis], a[1, axis], a[2, axis], a[3, axis])
-        a_high = max(a[0, axis], a[1, axis], a[2, axis], a[3, axis])
-        b_low = min(b[0, axis], b[1, axis], b[2, axis], b[3, axis])
-        b_high = max(b[0, axis], b[1, axis], b[2, axis], b[3, axis])
-        if a_high < b_low or b_high < a_low:
-            return True
-    return False
+        cx, cy = a[i, 0], a[i, 1]
+        ux, uy = turn * (cx - ax), turn * (cy - ay)
+        reach = max(
+            ux * (b[0, 1] - ay) - uy * (b[0, 0] - ax),
+            ux * (b[1, 1] - ay) - uy * (b[1, 0] - ax),
+            ux * (b[2, 1] - ay) - uy * (b[2, 0] - ax),
+            ux * (b[3, 1] - ay) - uy * (b[3, 0] - ax),
+        )
+        least = min(least, reach)
+        if least < -doubt:
+            break
+        ax, ay = cx, cy
+    return least
 
 
 @njit(cache=True, error_model="numpy")
 def boxes_touch(a: Box, b: Box) -> bool:
     """Return whether two closed boxes, each ``[corner, xy]``, share a point.
 
-    Boxes that are surely convex are separated by the line of an edge or not at all; where a filter
-    cannot tell, or a box is not convex, edges and corners decide with `orientation`.
+    Boxes that are surely convex are separated by the line of an edge or not at all. Where rounding
+    leaves a doubt, or a box is not convex, edges and corners decide with `orientation`.
     """
-    if _bounds_apart(a, b):
+    ax_low, ax_high, bx_low, bx_high = *_range(a, 0), *_range(b, 0)
+    if ax_high < bx_low or bx_high < ax_low:
         return False
-    turn_a = _sure_turn(a)
-    turn_b = _sure_turn(b)
+    ay_low, ay_high, by_low, by_high = *_range(a, 1), *_range(b, 1)
+    if ay_high < by_low or by_high < ay_low:
+        return False
+    # differences of corners are within the common bounds, so no determinant errs by more
+    doubt = (
+        4.0
+        * SURE
+        * (max(ax_high, bx_high) - min(ax_low, bx_low))
+        * (max(ay_high, by_high) - min(ay_low, by_low))
+    )
+    turn_a, turn_b = _turn(a, doubt), _turn(b, doubt)
     if turn_a != 0 and turn_b != 0:
-        gap_a = _sure_gap(a, turn_a, b)
-        if gap_a > 0:
+        overlap = _overlap(a, turn_a, b, doubt)
+        if overlap >= -doubt:
+            overlap = min(overlap, _overlap(b, turn_b, a, doubt))
+        if overlap < -doubt:
             return False
-        gap_b = _sure_gap(b, turn_b, a)
-        if gap_b > 0:
-            return False
-        if gap_a < 0 and gap_b < 0:
+        if overlap > doubt:
             return True
-    return _boxes_touch_surely(a, b)
+    return _doubtful_boxes_touch(a, b)

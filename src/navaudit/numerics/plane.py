@@ -28,8 +28,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from navaudit.compiled import njit
 from navaudit.errors import BadInput
 from navaudit.numerics.boxes import boxes_touch, point_in_box, segment_touches_box
 from navaudit.numerics.rings import (

@@ -20,8 +20,8 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from navaudit.compiled import njit
 from navaudit.errors import BadInput
 from navaudit.numerics.plane import finite
 
@@ -74,8 +74,10 @@ def distance_to_polyline(x: float, y: float, line: Floats, first: int, last: int
     Infinite if the range is empty.
     """
     nearest = np.inf
+    bx, by = line[first, 0], line[first, 1]
     for i in range(first, last):
-        ax, ay, bx, by = line[i, 0], line[i, 1], line[i + 1, 0], line[i + 1, 1]
+        ax, ay = bx, by
+        bx, by = line[i + 1, 0], line[i + 1, 1]
         if _surely_farther(x, y, ax, ay, bx, by, nearest):
             continue
         distance = distance_to_segment(x, y, ax, ay, bx, by)
@@ -87,8 +89,10 @@ def distance_to_polyline(x: float, y: float, line: Floats, first: int, last: int
 @njit(cache=True, error_model="numpy")
 def farther_than(limit: float, x: float, y: float, line: Floats, first: int, last: int) -> bool:
     """Return ``distance_to_polyline(x, y, line, first, last) > limit`` without the distance."""
+    bx, by = line[first, 0], line[first, 1]
     for i in range(first, last):
-        ax, ay, bx, by = line[i, 0], line[i, 1], line[i + 1, 0], line[i + 1, 1]
+        ax, ay = bx, by
+        bx, by = line[i + 1, 0], line[i + 1, 1]
         if _surely_farther(x, y, ax, ay, bx, by, limit):
             continue
         if distance_to_segment(x, y, ax, ay, bx, by) <= limit:
@@ -118,8 +122,10 @@ def length_along(
     """
     nearest = np.inf
     winner = -1
+    bx, by = line[first, 0], line[first, 1]
     for i in range(first, last):
-        ax, ay, bx, by = line[i, 0], line[i, 1], line[i + 1, 0], line[i + 1, 1]
+        ax, ay = bx, by
+        bx, by = line[i + 1, 0], line[i + 1, 1]
         if _surely_farther(x, y, ax, ay, bx, by, nearest):
             continue
         distance = distance_to_segment(x, y, ax, ay, bx, by)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from navaudit.compiled import njit
 from navaudit.numerics.boxes import segment_touches_box
 from navaudit.numerics.segments import (
     BOUNDARY,
@@ -34,11 +34,15 @@ def point_in_rings(
     """Return `INSIDE`, `BOUNDARY` or `OUTSIDE` for a point and one polygon."""
     crossings = 0
     for ring in range(first, last):
-        for i in range(ring_start[ring] + 1, ring_start[ring + 1]):
-            met = ray_meets_edge(x, y, xy[i - 1, 0], xy[i - 1, 1], xy[i, 0], xy[i, 1])
+        start = ring_start[ring]
+        ax, ay = xy[start, 0], xy[start, 1]
+        for i in range(start + 1, ring_start[ring + 1]):
+            bx, by = xy[i, 0], xy[i, 1]
+            met = ray_meets_edge(x, y, ax, ay, bx, by)
             if met == ON_EDGE:
                 return BOUNDARY
             crossings += met
+            ax, ay = bx, by
     return INSIDE if crossings & 1 else OUTSIDE
 
 

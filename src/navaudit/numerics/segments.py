@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
+from navaudit.compiled import njit
 from navaudit.numerics.twofold import dd_mul, dd_sub, two_difference
 
 OUTSIDE, BOUNDARY, INSIDE = -1, 0, 1
