@@ -17,7 +17,7 @@ STREET = (
 )  # fmt: skip
 """The rooms in the order in which data walks them."""
 
-OPEN_TO_ALL = {"axes", "arrays", "errors", "provenance", "vehicle", "numerics", "stats"}
+OPEN_TO_ALL = {"axes", "arrays", "compiled", "errors", "provenance", "vehicle", "numerics", "stats"}
 """What stands beside the street; it may import only its own kind."""
 
 AT_THE_END = {"cli", "commands", "demo"}
@@ -30,6 +30,8 @@ QUARANTINE = {
     "ray": ("navaudit.labels.work",),
     "matplotlib": ("navaudit.report",),
     "jinja2": ("navaudit.report",),
+    # kernels compiled past it would be kept under names that do not follow the code
+    "numba": ("navaudit.compiled",),
     "scipy.linalg": ("navaudit.numerics.profiles", "navaudit.numerics.selftest_pinv"),
     # the stand-alone self-test runs under foreign interpreters and can import nothing of ours
     "numpy.linalg": ("navaudit.numerics.profiles", "navaudit.numerics.selftest_pinv"),

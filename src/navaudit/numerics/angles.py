@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from navaudit.compiled import njit
 from navaudit.errors import BadInput
 from navaudit.numerics import trig
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from navaudit.compiled import njit
 from navaudit.numerics.circle import ARCTANGENTS, INVERSE_ODDS, PI_TWOFOLD, RATIO_STEPS
 from navaudit.numerics.twofold import (
     bits_of,

@@ -25,9 +25,9 @@ from typing import Final, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 import scipy.linalg
-from numba import njit
 
 from navaudit.axes import DT_S, HEADING, POSES, STEPS, X, Y
+from navaudit.compiled import njit
 from navaudit.errors import BadInput
 from navaudit.numerics.trig import sincos, wrap_by_atan2
 

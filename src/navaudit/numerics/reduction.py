@@ -7,8 +7,8 @@ finite double, after Payne and Hanek. Both follow the textbook idea; constants c
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from navaudit.compiled import njit
 from navaudit.numerics.circle import (
     LIMB_BITS,
     PADDING_LIMBS,

@@ -19,8 +19,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from navaudit.compiled import njit
 from navaudit.numerics.circle import INVERSE_FACTORIALS, SINES, STEPS
 from navaudit.numerics.polar import acos, atan2, hypot
 from navaudit.numerics.reduction import QUICK_LIMIT_RAD, exact_step, quick_step

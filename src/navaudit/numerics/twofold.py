@@ -17,7 +17,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from navaudit.compiled import njit
 
 _SPLITTER = 134217729.0  # 2**27 + 1: leaves the upper 26 bits of a 53-bit significand
 

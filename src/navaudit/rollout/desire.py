@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from navaudit.compiled import njit
 from navaudit.numerics.trig import sincos, wrap_to_pi
 from navaudit.vehicle import REAR_AXLE_TO_CENTRE_M
 

@@ -11,7 +11,6 @@ import math
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from navaudit.axes import (
@@ -28,6 +27,7 @@ from navaudit.axes import (
     X,
     Y,
 )
+from navaudit.compiled import njit
 from navaudit.numerics.trig import sincos, tan, wrap_to_pi
 from navaudit.vehicle import WHEEL_BASE_M
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from navaudit.arrays import frozen
 from navaudit.axes import HEADING, HUMAN_POSES, POSES, STATE, STEPS, X, Y
+from navaudit.compiled import njit
 from navaudit.errors import BadInput
 from navaudit.numerics.profiles import (
     Solver,

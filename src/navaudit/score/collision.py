@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from numba import njit
-
 from navaudit.axes import CENTRE, FRONT_LEFT, FRONT_RIGHT, STEPS, VX, VY
+from navaudit.compiled import njit
 from navaudit.numerics.boxes import boxes_touch, segment_touches_box
 from navaudit.numerics.trig import hypot
 from navaudit.score.contact import (

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from navaudit.axes import AX, AY, HEADING, STATE, STEPS, YAW_ACCELERATION, YAW_RATE
+from navaudit.compiled import njit
 from navaudit.errors import BadInput
 from navaudit.numerics.trig import hypot
 from navaudit.scene.scene import Track

@@ -6,10 +6,10 @@ import math
 from typing import Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from navaudit.axes import STEPS, X, Y
+from navaudit.compiled import njit
 from navaudit.numerics.boxes import boxes_touch
 from navaudit.numerics.trig import acos, hypot, sincos
 from navaudit.scene.scene import BICYCLE, Traffic

@@ -6,10 +6,10 @@ import math
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from navaudit.axes import CENTRE, STEPS
+from navaudit.compiled import njit
 from navaudit.score.ground import CROSSROADS, ON_ROUTE, GroundIndex, lies_in
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from navaudit.axes import (
@@ -28,6 +27,7 @@ from navaudit.axes import (
     TLC,
     TTC,
 )
+from navaudit.compiled import njit
 from navaudit.numerics.trig import sincos
 from navaudit.rollout.desire import place_poses, sample_knots
 from navaudit.rollout.follow import follow

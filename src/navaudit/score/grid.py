@@ -10,9 +10,9 @@ import math
 from typing import Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from navaudit.compiled import njit
 from navaudit.numerics.segments import BOUNDARY, INSIDE, ON_EDGE, OUTSIDE, ray_meets_edge
 
 Floats = NDArray[np.float64]

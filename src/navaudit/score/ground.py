@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from navaudit.numerics.segments import INSIDE
+from navaudit.compiled import njit
+from navaudit.numerics.segments import INSIDE, ON_EDGE, ray_meets_edge
 from navaudit.scene.scene import (
     CARPARK_AREA,
     DRIVABLE_AREA,
@@ -32,6 +32,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
+Truths = NDArray[np.bool_]
 
 DRIVABLE: Final = 1
 """Role of the polygons a corner must be in; lanes and connectors do not count."""
@@ -41,6 +42,9 @@ CROSSROADS: Final = 4
 """Role of intersections."""
 ANY_LANE: Final = 8
 """Role of every lane and connector."""
+
+ASKED: Final = DRIVABLE | ON_ROUTE | CROSSROADS
+"""Roles that are asked for at every step; lanes off the route are asked for at contacts only."""
 
 _DOUBT: Final = 3
 """Shift from a role to the bit that says: some polygon of that role crosses the cell."""
@@ -62,9 +66,9 @@ class GroundIndex(NamedTuple):
     flags: Bytes
     """``[cell]``: bits 0 to 2, a polygon of that role holds the whole cell; 3 to 5, in doubt."""
     start: Ints
-    """``[cell + 1]``: where the cell's polygons begin in ``polygon``."""
-    polygon: Ints
-    """``[entry]``: polygons whose boundary may cross the cell."""
+    """``[cell]``: where the cell's record begins in ``record``."""
+    record: Floats
+    """For each cell in doubt, the polygons that may cross it, each cut down to the cell: see ``_cut``."""
 
 
 def index_ground(ground: Ground, grid: Grid) -> GroundIndex:
@@ -73,8 +77,9 @@ def index_ground(ground: Ground, grid: Grid) -> GroundIndex:
     role = _roles(ground)
     bins = bin_edges(grid, shapes.xy, shapes.ring_start, shapes.polygon_ring)
     flags, start, polygon = _rasterise(grid, shapes.xy, shapes.bounds, bins, role)
+    start, record = _cut(grid, shapes.xy, bins, role, start, polygon)
     lanes = np.flatnonzero(role & ANY_LANE).astype(np.int32)
-    return GroundIndex(grid, shapes.xy, shapes.bounds, bins, role, lanes, flags, start, polygon)
+    return GroundIndex(grid, shapes.xy, shapes.bounds, bins, role, lanes, flags, start, record)
 
 
 def _roles(ground: Ground) -> Bytes:
@@ -92,7 +97,7 @@ def _roles(ground: Ground) -> Bytes:
 def _rasterise(
     grid: Grid, xy: Floats, bounds: Floats, bins: Bins, role: Bytes
 ) -> tuple[Bytes, Ints, Ints]:
-    """Say for every cell which polygons hold it whole and which cross it."""
+    """Say for every cell which polygons hold it whole and, as a list, which may cross it."""
     side = grid.side
     flags = np.zeros(side * side, np.uint8)
     start = np.zeros(side * side + 1, np.int32)
@@ -101,13 +106,15 @@ def _rasterise(
     entries = 0
     crossed = np.empty(side, np.bool_)
     for p in range(len(role)):
-        first_row = max(bins.low[p], 0)
-        last_row = min(bins.low[p] + bins.offset[p + 1] - bins.offset[p], side)
+        if not role[p] & ASKED:
+            continue
+        first_row = max(bins.low[p] - 1, 0)
+        last_row = min(bins.low[p] + bins.offset[p + 1] - bins.offset[p] + 1, side)
         first = max(column_of(grid, bounds[p, 0] - DOUBT_M), 0)
         last = min(column_of(grid, bounds[p, 2] + DOUBT_M), side - 1)
         if first > last:
             continue
-        for row in range(max(first_row - 1, 0), min(last_row + 1, side)):
+        for row in range(first_row, last_row):
             _mark_row(grid, xy, bins, p, row, crossed)
             if entries + side > len(cell_list):
                 cell_list = _longer(cell_list)
@@ -129,7 +136,7 @@ def _rasterise(
                     inside = point_in_binned(grid, bins, xy, p, x, y) == INSIDE
                     known = True
                 if inside:
-                    flags[cell] |= role[p] & 7
+                    flags[cell] |= role[p] & ASKED
     for entry in range(entries):
         start[cell_list[entry] + 1] += 1
     start[1:] = np.cumsum(start[1:])
@@ -141,21 +148,94 @@ def _rasterise(
         cursor[cell] += 1
     for entry in range(entries):
         cell = cell_list[entry]
-        flags[cell] |= (role[polygon_list[entry]] & 7 & ~flags[cell]) << _DOUBT
+        flags[cell] |= (role[polygon_list[entry]] & ASKED & ~flags[cell]) << _DOUBT
     return flags, start, polygon
 
 
 @njit(cache=True)
-def _longer(values: Ints) -> Ints:
-    grown = np.empty(len(values) * 2, np.int32)
+def _cut(
+    grid: Grid, xy: Floats, bins: Bins, role: Bytes, start: Ints, polygon: Ints
+) -> tuple[Ints, Floats]:
+    """Cut every polygon down to each cell it may cross, as one record a cell.
+
+    A ray to the right of a point in the cell meets three sorts of edges: those near the cell, which
+    are asked; those wholly to the right, whose crossings telescope along the boundary to the ends
+    of each run; and the rest, which never count.  A record is the number of polygons, then for each
+    its role, whether runs past the whole row cross it an odd number of times, the numbers of edges
+    and of run ends, the edges (ax, ay, bx, by) and the heights of the ends within the row.
+    """
+    cells = grid.side * grid.side
+    where = np.zeros(cells, np.int32)
+    record = np.empty(4096)
+    used = 0
+    ends = np.empty(64)
+    for cell in range(cells):
+        if start[cell] == start[cell + 1]:
+            continue
+        where[cell] = used
+        record[used] = start[cell + 1] - start[cell]
+        used += 1
+        west = grid.west_m + (cell % grid.side) / grid.per_m - DOUBT_M
+        south = grid.south_m + (cell // grid.side) / grid.per_m - DOUBT_M
+        east = west + 1.0 / grid.per_m + 2.0 * DOUBT_M
+        north = south + 1.0 / grid.per_m + 2.0 * DOUBT_M
+        for cut in range(start[cell], start[cell + 1]):
+            p = polygon[cut]
+            row = cell // grid.side - bins.low[p]
+            known = 0 <= row < bins.offset[p + 1] - bins.offset[p]
+            first = bins.start[bins.offset[p] + row] if known else 0
+            last = bins.start[bins.offset[p] + row + 1] if known else 0
+            while used + 8 + 6 * (last - first) > len(record):
+                record = _longer(record)
+            while 2 * (last - first) > len(ends):
+                ends = _longer(ends)
+            head = used
+            used += 4
+            count = 0
+            run_end = -1
+            for entry in range(first, last):
+                i = bins.edge[entry]
+                ax, ay, bx, by = xy[i - 1, 0], xy[i - 1, 1], xy[i, 0], xy[i, 1]
+                if max(ax, bx) < west:
+                    continue
+                if min(ax, bx) <= east:
+                    record[used], record[used + 1] = ax, ay
+                    record[used + 2], record[used + 3] = bx, by
+                    used += 4
+                    continue
+                # wholly to the right: where one edge of a run ends the next begins, and both cancel
+                if run_end == i - 1:
+                    count -= 1
+                else:
+                    ends[count] = ay
+                    count += 1
+                ends[count] = by
+                count += 1
+                run_end = i
+            record[head] = role[p] & ASKED
+            record[head + 2] = (used - head - 4) // 4
+            odd = False
+            kept = used
+            for k in range(count):
+                if ends[k] > north:
+                    odd = not odd
+                elif ends[k] >= south:
+                    record[used] = ends[k]
+                    used += 1
+            record[head + 1] = odd
+            record[head + 3] = used - kept
+    return where, record[:used].copy()
+
+
+@njit(cache=True)
+def _longer(values: NDArray[Any]) -> NDArray[Any]:
+    grown = np.empty(len(values) * 2, values.dtype)
     grown[: len(values)] = values
     return grown
 
 
 @njit(cache=True)
-def _mark_row(
-    grid: Grid, xy: Floats, bins: Bins, p: int, row: int, crossed: NDArray[np.bool_]
-) -> None:
+def _mark_row(grid: Grid, xy: Floats, bins: Bins, p: int, row: int, crossed: Truths) -> None:
     """Mark the cells of a row that the boundary of a polygon may enter."""
     crossed[:] = False
     south = grid.south_m + row / grid.per_m - DOUBT_M
@@ -195,23 +275,44 @@ def _span(a: Floats, b: Floats, south: float, north: float) -> tuple[float, floa
     return min(at_enter, at_leave), max(at_enter, at_leave)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def lies_in(index: GroundIndex, role: int, x: float, y: float) -> bool:
     """Whether a point is strictly inside some polygon of a role."""
     cell = cell_of(index.grid, x, y)
-    if cell < 0:
-        return _lies_in_any(index, role, x, y)
-    flags = index.flags[cell]
+    flags = index.flags[cell] if cell >= 0 else np.uint8(0)
     if flags & role:
-        return True
-    if not flags & (role << _DOUBT):
-        return False
-    for entry in range(index.start[cell], index.start[cell + 1]):
-        p = index.polygon[entry]
-        if index.role[p] & role and (
-            point_in_binned(index.grid, index.bins, index.xy, p, x, y) == INSIDE
-        ):
-            return True
+        answer = True
+    elif flags & (role << _DOUBT):
+        answer = _lies_in_some(index.record, index.start[cell], role, x, y)
+    elif cell >= 0:
+        answer = False
+    else:
+        answer = _lies_in_any(index, role, x, y)
+    return answer
+
+
+@njit(cache=True, nogil=True)
+def _lies_in_some(record: Floats, at: int, role: int, x: float, y: float) -> bool:
+    """Whether a point is in some polygon of a role, from the record of the point's cell."""
+    polygons = int(record[at])
+    at += 1
+    for _ in range(polygons):
+        edges = at + 4
+        ends = edges + 4 * int(record[at + 2])
+        after = ends + int(record[at + 3])
+        if int(record[at]) & role:
+            crossed = int(record[at + 1])
+            for k in range(ends, after):
+                crossed ^= record[k] > y
+            for k in range(edges, ends, 4):
+                met = ray_meets_edge(x, y, record[k], record[k + 1], record[k + 2], record[k + 3])
+                if met == ON_EDGE:
+                    crossed = 0
+                    break
+                crossed ^= met
+            if crossed:
+                return True
+        at = after
     return False
 
 

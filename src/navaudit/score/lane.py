@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from navaudit.axes import CENTRE, STEPS
+from navaudit.compiled import njit
 from navaudit.numerics.polyline import distance_to_segment, farther_than
 from navaudit.score.grid import DOUBT_M, Grid, Near, cell_of, segments_near
 from navaudit.score.ground import CROSSROADS, GroundIndex, lies_in

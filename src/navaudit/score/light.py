@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from navaudit.axes import CENTRE, STEPS
+from navaudit.compiled import njit
 from navaudit.numerics.boxes import segment_touches_box
 from navaudit.numerics.segments import OUTSIDE
 from navaudit.scene.scene import Lights

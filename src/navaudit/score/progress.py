@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from navaudit.axes import CENTRE, STEPS
+from navaudit.compiled import njit
 from navaudit.numerics.polyline import length_along
 
 Floats = NDArray[np.float64]

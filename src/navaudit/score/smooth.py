@@ -13,10 +13,10 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from navaudit.arrays import frozen
+from navaudit.compiled import njit
 
 Floats = NDArray[np.float64]
 

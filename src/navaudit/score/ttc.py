@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from navaudit.axes import CENTRE, STEPS, VX, VY, X, Y
+from navaudit.compiled import njit
 from navaudit.numerics.boxes import boxes_touch
 from navaudit.numerics.trig import hypot
 from navaudit.score.collision import HIT_AGENT, NO_FAULT, Contact
