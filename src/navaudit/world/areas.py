@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from navaudit.compiled import njit
 from navaudit.errors import BadInput
 from navaudit.numerics.plane import OUTSIDE
 from navaudit.numerics.polygons import Polygons
@@ -95,7 +95,7 @@ def _distances(
         out[polygon - begin] = nearest if outside[polygon] else 0.0
 
 
-_SMALL = 16
+_SMALL = 15  # partitions of up to sixteen
 
 
 def first_of_quicksort(values: Floats) -> int:

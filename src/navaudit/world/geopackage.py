@@ -140,6 +140,7 @@ def opened(path: Path) -> Iterator[GeoPackage]:
     # immutable: no locks and no journal, so that read-only and network disks will do
     base = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
     try:
+        _require_whole(base, path)
         yield GeoPackage(base)
     except sqlite3.Error as error:
         raise BadInput(
@@ -157,6 +158,15 @@ def opened(path: Path) -> Iterator[GeoPackage]:
         ) from error
     finally:
         base.close()
+
+
+def _require_whole(base: sqlite3.Connection, path: Path) -> None:
+    """SQLite itself does not miss the end of the last page until it reads there."""
+    pages, page = (
+        base.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size")
+    )
+    if (size := path.stat().st_size) < pages * page:
+        raise BadInput(f"the file has {size} bytes", expected=f"{pages * page}")
 
 
 def _quoted(name: str) -> str:

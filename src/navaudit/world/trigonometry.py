@@ -16,8 +16,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 from numba import config as numba_config
-from numba import njit
 
+from navaudit.compiled import njit
 from navaudit.numerics.angles import atan2_of, cos_of, sin_of
 
 Floats = npt.NDArray[np.float64]
