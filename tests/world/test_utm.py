@@ -109,6 +109,8 @@ def test_libm_is_the_library_element_by_element(monkeypatch):
     np.testing.assert_array_equal(quick[0], [math.sin(v) for v in y])
     np.testing.assert_array_equal(quick[1], [math.cos(v) for v in y])
     np.testing.assert_array_equal(quick[2], [math.atan2(a, b) for a, b in zip(y, x, strict=True)])
-    monkeypatch.setattr(trigonometry.numba_config, "USING_SVML", True, raising=False)
-    for one, other in zip(quick, [LIBM.sin(y), LIBM.cos(y), LIBM.atan2(y, x)], strict=True):
-        np.testing.assert_array_equal(one, other)
+    # a compiled sine that differs in its last bits is not used
+    monkeypatch.setattr(
+        trigonometry, "_fill_sin", lambda angle, out: np.nextafter(np.sin(angle), 2, out=out)
+    )
+    np.testing.assert_array_equal(LIBM.sin(y), quick[0])

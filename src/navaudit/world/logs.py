@@ -155,8 +155,8 @@ def heading_of(rotation: Sequence[float] | Floats, trig: Trig = LIBM) -> float:
 
     Examples
     --------
-    >>> heading_of([1.0, 0.0, 0.0, 1.0])
-    1.5707963267948966
+    >>> heading_of([0.0, 0.0, 0.0, 1.0])
+    3.141592653589793
     """
     w, x, y, z = (float(part) for part in rotation)
     total = w * w + x * x + y * y + z * z

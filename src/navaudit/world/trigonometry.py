@@ -9,18 +9,20 @@ who wants the same bits on every machine says ``HOUSE``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from numba import config as numba_config
 
 from navaudit.compiled import njit
 from navaudit.numerics.angles import atan2_of, cos_of, sin_of
 
 Floats = npt.NDArray[np.float64]
+Fill = Callable[..., None]
+Function = Callable[..., float]
 
 
 @dataclass(frozen=True)
@@ -57,18 +59,34 @@ def _fill_atan2(y: Floats, x: Floats, out: Floats) -> None:
         out[i] = math.atan2(y[i], x[i])
 
 
-def _filled(
-    fill: Callable[..., None], function: Callable[..., float], *arrays: npt.ArrayLike
-) -> Floats:
+_PROBE: Final = np.linspace(-7.0, 7.0, 1000)
+
+
+@cache
+def _is_the_library(fill: Fill, function: Function, operands: int) -> bool:
+    """Return whether compiled code calls the same library as Python does.
+
+    Numba swaps in Intel's vector library where that is installed, whose last bits differ.
+    """
+    probes = (_PROBE, _PROBE[::-1].copy())[:operands]
+    out = np.empty(len(_PROBE))
+    fill(*probes, out)
+    return bool((out == _in_python(function, probes)).all())
+
+
+def _in_python(function: Function, arrays: Sequence[Floats]) -> Floats:
+    values = map(function, *(array.tolist() for array in arrays))
+    return np.fromiter(values, np.float64, len(arrays[0]))
+
+
+def _filled(fill: Fill, function: Function, *arrays: npt.ArrayLike) -> Floats:
     flat = [np.asarray(array, dtype=np.float64).reshape(-1) for array in arrays]
-    shape = np.shape(arrays[0])
-    if getattr(numba_config, "USING_SVML", False):
-        # numba would replace the C library by Intel's vector one, whose last bits differ
-        values = map(function, *(array.tolist() for array in flat))
-        return np.fromiter(values, np.float64, len(flat[0])).reshape(shape)
-    out = np.empty(len(flat[0]))
-    fill(*flat, out)
-    return out.reshape(shape)
+    if _is_the_library(fill, function, len(flat)):
+        out = np.empty(len(flat[0]))
+        fill(*flat, out)
+    else:
+        out = _in_python(function, flat)
+    return out.reshape(np.shape(arrays[0]))
 
 
 def _sin(angle_rad: npt.ArrayLike) -> Floats:
