@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import ArrayLike, NDArray
 
 from navaudit.arrays import frozen
+from navaudit.compiled import njit, prange
 from navaudit.errors import BadInput
 
 RESAMPLES: Final = 10_000

@@ -16,10 +16,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import ArrayLike, NDArray
 
 from navaudit.arrays import frozen
+from navaudit.compiled import njit, prange
 from navaudit.errors import BadInput
 from navaudit.stats.bootstrap import RESAMPLES, Estimate, draw_blocks, estimate
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from navaudit.arrays import frozen
+from navaudit.compiled import njit
 from navaudit.errors import BadInput
 
 CALIPER: Final = 250

@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from navaudit.compiled import njit
 from navaudit.stats.scored import Scored
 
 POSITIVE: Final = 1

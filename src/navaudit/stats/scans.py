@@ -8,8 +8,7 @@ every candidate is a step of its own, in the order it stands.
 
 from __future__ import annotations
 
-from numba import njit
-
+from navaudit.compiled import njit
 from navaudit.stats.ranked import LAST, POSITIVE, Marks
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from navaudit.compiled import njit
 from navaudit.errors import BadInput
 
 _PATTERNS = {
