@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import ArrayLike, NDArray
 
 from navaudit.arrays import frozen
+from navaudit.compiled import njit, prange
 from navaudit.errors import BadInput
 from navaudit.stats import scans
 from navaudit.stats.auc import MAX_FPR, rate
@@ -98,10 +98,12 @@ def _draw_scene(
         return False
     positives = scans.positives_of(ranked)
     if 0 < positives < candidates:
+        drawn = np.empty_like(ranked)
         for d in range(out.shape[1]):
-            _shuffle_ties(ranked, _mixed(stream + np.uint64(d)))
-            out[0, d] = scans.average_precision(ranked, positives, False)
-            out[1, d] = scans.partial_area(ranked, positives, max_fpr, False)
+            drawn[:] = ranked
+            _shuffle_ties(drawn, _mixed(stream + np.uint64(d)))
+            out[0, d] = scans.average_precision(drawn, positives, False)
+            out[1, d] = scans.partial_area(drawn, positives, max_fpr, False)
     return True
 
 
