@@ -139,10 +139,8 @@ def cluster_bootstrap() -> Figure:
         counts = np.stack([np.bincount(draw, minlength=LOGS) for draw in draws]).astype(float)
         of_log = np.equal.outer(np.arange(LOGS), logs).astype(float)
         for mask in subsets.values():
-            means = (counts @ (of_log @ (values * mask[:, None]))) / (counts @ (of_log @ mask))[
-                :, None
-            ]
-            np.percentile(means, (2.5, 97.5), axis=0)
+            sums, sizes = of_log @ (values * mask[:, None]), of_log @ mask[:, None]
+            np.percentile((counts @ sums) / (counts @ sizes), (2.5, 97.5), axis=0)
 
     ours, product, theirs = best(whole), best(blas), best(loop, 2) * RESAMPLES / 20
     rows: tuple[dict[str, Any], ...] = (
