@@ -18,10 +18,12 @@ constructors of whatever class it was given.  So the house has an opcode machine
   sharing is written out.
 
 What comes out is lists, dicts, numbers, strings, read-only NumPy arrays, and the few classes of
-``values``.  Speed suffices: the many small opcodes of a metric cache cost about a quarter of a
-microsecond each, and the huge strings of a label file are one opcode each.  The machine works on
-anything that indexes like bytes, so `items` walks a mapped file far larger than memory and
-hands over each top-level entry as soon as it is complete, forgetting it afterwards.
+``values``.  The price is time: a metric cache is many small opcodes, each a call in Python where
+the C unpickler needs an instruction or two.  It is paid once per scene, in front of a simulation
+of thousands of candidates.  In a label file the huge strings are one opcode each, and the price
+vanishes.  The machine works on anything that indexes like bytes, so `items` walks a mapped file
+far larger than memory and hands over each top-level entry as soon as it is complete, forgetting
+it afterwards.
 
 The way back is ``writer``: the same values become a pickle that names the foreign classes, with
 none of them installed.

@@ -135,6 +135,7 @@ def _builtins(module: str) -> tuple[Named, ...]:
         Named(module, "set", partial(_flat_set, set)),
         Named(module, "frozenset", partial(_flat_set, frozenset)),
         Named(module, "bytearray", _plain_bytes),
+        Named(module, "bytes", _plain_bytes),
     )
 
 

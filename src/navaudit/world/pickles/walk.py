@@ -79,7 +79,9 @@ def _next(m: Machine) -> list[Any]:
 
 def _completes(m: Machine, opcode: int) -> bool:
     if not m.marks:
-        return opcode == SETITEM
+        return opcode == SETITEM and len(m.stack) == 3
+    if len(m.marks[0]) != 1:
+        return False
     if opcode == SETITEMS:
         return bool(m.stack)
     if opcode not in KEY_STARTS or len(m.stack) != 2:
