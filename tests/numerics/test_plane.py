@@ -24,10 +24,15 @@ UTM = np.array([6.6e5, 4.7e6])
 CASES = 60_000
 
 
-def exact_side(a: tuple, b: tuple, p: tuple) -> int:
+def exact_terms(a: tuple, b: tuple, p: tuple) -> tuple[Fraction, Fraction]:
+    """Return the two products whose difference tells the side, without rounding."""
     (ax, ay), (bx, by), (px, py) = ((Fraction(v[0]), Fraction(v[1])) for v in (a, b, p))
-    det = (bx - ax) * (py - ay) - (by - ay) * (px - ax)
-    return (det > 0) - (det < 0)
+    return (bx - ax) * (py - ay), (by - ay) * (px - ax)
+
+
+def exact_side(a: tuple, b: tuple, p: tuple) -> int:
+    left, right = exact_terms(a, b, p)
+    return (left > right) - (left < right)
 
 
 def nudged(rng: np.random.Generator, xy: npt.NDArray, ulps: int = 2) -> npt.NDArray:
@@ -99,16 +104,29 @@ def test_segments_that_just_touch_or_just_miss_do_as_in_geos(kind: str) -> None:
     np.testing.assert_array_equal(touching_segments(turned, b), geos_touch(turned, b))
 
 
-@pytest.mark.parametrize("kind", ["plain", "utm", "grid", "last bits", "huge and tiny"])
-def test_orientation_of_near_collinear_points_is_exact(kind: str) -> None:
+def near_collinear(kind: str) -> tuple[npt.NDArray, list[tuple[tuple, tuple, tuple]]]:
+    """Return orientations and the points they are of."""
     a, b = near_ties(kind, np.random.default_rng(7))
     a, b = a[:3000], b[:3000]
-    sides = orientations(a[:, 0], a[:, 1], b[:, 0])
-    expected = [
-        exact_side(*map(tuple, case)) for case in zip(a[:, 0], a[:, 1], b[:, 0], strict=True)
-    ]
+    triples = zip(a[:, 0], a[:, 1], b[:, 0], strict=True)
+    return orientations(a[:, 0], a[:, 1], b[:, 0]), [tuple(map(tuple, t)) for t in triples]
+
+
+@pytest.mark.parametrize("kind", ["utm", "last bits"])
+def test_orientation_on_a_map_is_exact(kind: str) -> None:
+    sides, triples = near_collinear(kind)
+    expected = [exact_side(*triple) for triple in triples]
     assert set(expected) == {-1, 0, 1}
     np.testing.assert_array_equal(sides, expected)
+
+
+@pytest.mark.parametrize("kind", ["plain", "grid", "huge and tiny", "all scales"])
+def test_orientation_elsewhere_errs_only_by_the_rounding_of_twofold_numbers(kind: str) -> None:
+    sides, triples = near_collinear(kind)
+    for side, triple in zip(sides, triples, strict=True):
+        left, right = exact_terms(*triple)
+        if abs(left - right) > (abs(left) + abs(right)) / 2**98:
+            assert side == exact_side(*triple)
 
 
 def test_a_point_one_ulp_off_a_long_edge_is_seen() -> None:

@@ -8,8 +8,9 @@ and near-ties fall the same way. The filter of GEOS 3.14 is another, but both le
 signs through, so the answers are the same.
 
 The sign is exact where differences of coordinates are representable, which holds for all points of
-one map: the UTM coordinates of a city share their last bits. Where coordinates differ by sixteen
-orders of magnitude the twofold product rounds, and then the rounding of GEOS counts.
+one map: the UTM coordinates of a city share their last bits. Near the origin of a local frame they
+do not, and the twofold product rounds; a determinant below 2**-98 of its two terms may then get
+another sign than the exact one, the sign GEOS gives it.
 
 Kernels take scalars and plain arrays and validate nothing; coordinates are finite, their products
 far from overflow and underflow. A *box* is float64 ``[corner, xy]``: four corners in ring order,
