@@ -33,6 +33,12 @@ FAULTS: Final = ("lane", "light", "direction", "collision", "distance")
 CLEAN, UNSURE, FAILING = 0, 1, 2
 
 HORIZON: Final = 41
+NEAR_RED_M: Final = 0.9
+"""How far from a red connector a bumper must stay to be clean."""
+MARGIN_M: Final = (0.6, 0.3)
+"""What is added to the human's length and width to see whether a moment is clean."""
+STARTS_ASIDE_M: Final = 1.2
+"""Farther aside at its start, a scene of overtaking begins on the wrong side."""
 AHEAD: Final = (0, 3, 6, 9)
 """Steps by which the human's car is moved on at its speed, to see whether it would hit."""
 
@@ -53,6 +59,8 @@ class Conduct:
     """``[step]``: perhaps on one."""
     meets: Bools
     """``[ahead, step]``: the box, moved on, meets somebody's."""
+    nears: Bools
+    """``[ahead, step]``: a box a little larger does."""
 
     def judge(self, step: int) -> dict[str, int]:
         """Whether the scene that begins at a step is clean, unsure or failing, by fault."""
@@ -83,22 +91,23 @@ class Conduct:
         aside = np.abs(self.aside_m[span])
         wrong = aside > 1.95
         driven = float((self.drive.speed_mps[span] * wrong).sum()) * 0.1
-        if wrong.sum() >= 12 and driven > 8.0:
+        if wrong.sum() >= 12 and driven > 8.0 and aside[0] < STARTS_ASIDE_M:
             return FAILING
         return UNSURE if (aside > 1.5).any() else CLEAN
 
     def _collision(self, span: slice) -> int:
         meets = self.meets[0, span]
-        if not meets.any():
+        if not self.nears[0, span].any():
             return CLEAN
         deep = self.drive.intent.kind == "touch" and meets.sum() >= 3 and not meets[0]
         return FAILING if deep else UNSURE
 
     def _distance(self, span: slice) -> int:
         # the benchmark looks ahead from the first 32 steps only
-        count = int(self.meets[:, span.start : span.start + 32].any(axis=0).sum())
-        if count == 0:
+        early = slice(span.start, span.start + 32)
+        if not self.nears[:, early].any():
             return CLEAN
+        count = int(self.meets[:, early].any(axis=0).sum())
         meant = self.drive.intent.kind in {"tailgate", "touch"}
         return FAILING if count >= 5 and meant else UNSURE
 
@@ -107,8 +116,9 @@ def observe(drive: Drive) -> Conduct:
     """Look at a drive."""
     aside, shift = _aside(drive)
     sure, near = _reds(drive)
-    meets = np.stack([_meets(drive, ahead) for ahead in AHEAD])
-    return Conduct(drive, aside, shift, _in_junction(drive), sure, near, meets)
+    meets = np.stack([_meets(drive, ahead, (0.0, 0.0)) for ahead in AHEAD])
+    nears = np.stack([_meets(drive, ahead, MARGIN_M) for ahead in AHEAD])
+    return Conduct(drive, aside, shift, _in_junction(drive), sure, near, meets, nears)
 
 
 def _aside(drive: Drive) -> tuple[Array, Array]:
@@ -147,7 +157,7 @@ def _reds(drive: Drive) -> tuple[Bools, Bools]:
         edge = drive.network.edges[leg.edge]
         if edge.index < drive.network.lanes:
             continue
-        close = (front > leg.origin_m - 0.25) & (rear < leg.until_m + 0.25)
+        close = (front > leg.origin_m - NEAR_RED_M) & (rear < leg.until_m + NEAR_RED_M)
         if not close.any():
             continue
         phase = drive.network.town.junctions[edge.junction].arms[edge.arm].phase
@@ -159,7 +169,7 @@ def _reds(drive: Drive) -> tuple[Bools, Bools]:
     return sure, near
 
 
-def _meets(drive: Drive, ahead: int) -> Bools:
+def _meets(drive: Drive, ahead: int, margin_m: tuple[float, float]) -> Bools:
     """Whether the human's box, moved on at its speed, meets somebody's ``ahead`` steps later."""
     steps = len(drive.u_m)
     move = REAR_AXLE_TO_CENTRE_M + 0.1 * ahead * drive.speed_mps
@@ -174,7 +184,8 @@ def _meets(drive: Drive, ahead: int) -> Bools:
         close &= ((actor.xy_m[later] - drive.xy_m) * drive.heading).sum(axis=1) > -0.5
         close &= moving
         if close.any():
-            mine = (centre[close], drive.heading[close], (LENGTH_M, WIDTH_M))
+            size = (LENGTH_M + margin_m[0], WIDTH_M + margin_m[1])
+            mine = (centre[close], drive.heading[close], size)
             k = later[close]
             found[close] |= boxes_meet(mine, (actor.xy_m[k], actor.heading[k], actor.size_m[:2]))
     return found

@@ -32,7 +32,7 @@ STEPS: Final = 204
 REACH_M: Final = 110.0
 """Cars are set within this distance of the human's path."""
 
-CLOSE_M: Final = 0.7
+CLOSE_M: Final = 1.0
 """Room that one who brakes late leaves."""
 
 

@@ -84,9 +84,7 @@ class Junction:
     arms: tuple[Arm, ...]
     connectors: tuple[Connector, ...]
     ring_m: Array
-    """Polygon inside the lanes' edges; shares its vertices with the lane groups that end here."""
-    kerb_ring_m: Array
-    """Polygon of the paved ground."""
+    """Polygon inside the kerbs; shares its vertices with the lane groups that end here."""
 
     def groups(self) -> list[tuple[int, list[Connector]]]:
         """Connectors by the lane group connector they belong to, left to right."""
@@ -127,9 +125,7 @@ def _junction(
         for which, phase in zip(ends, _phases(headings), strict=True)
     )
     connectors = tuple(_connect(index, arms, fids))
-    inner = _outline(arms, [arm.profile.half_lanes_m for arm in arms])
-    outer = _outline(arms, [arm.profile.half_kerb_m for arm in arms])
-    return Junction(fid, arms, connectors, inner, outer)
+    return Junction(fid, arms, connectors, _outline(arms))
 
 
 def _outward(road: Road, end: int) -> Array:
@@ -219,24 +215,22 @@ def _width(lane: Lane, vertex: int) -> float:
     return math.sqrt(dot(gap, gap))
 
 
-def _outline(arms: tuple[Arm, ...], half_m: list[float]) -> Array:
-    """Go round a junction counter-clockwise, along the arms' ends and round the corners."""
+def _outline(arms: tuple[Arm, ...]) -> Array:
+    """Go round a junction counter-clockwise, along the arms' ends and round the kerbs."""
     sides = []
     for k, arm in enumerate(arms):
-        after = (k + 1) % len(arms)
-        mouth = _mouth(arm, half_m[k])
-        next_corner = _mouth(arms[after], half_m[after])[0]
-        sides += [mouth, snap(corner(mouth[-1], -arm.heading, next_corner, arms[after].heading))]
+        after = arms[(k + 1) % len(arms)]
+        mouth, goal = _mouth(arm), _mouth(after)[0]
+        sides += [mouth, snap(corner(mouth[-1], -arm.heading, goal, after.heading))]
     return ring(*sides)
 
 
-def _mouth(arm: Arm, half_m: float) -> Array:
-    """The end of an arm from its right edge, looking outward, to its left."""
-    if half_m > arm.profile.half_lanes_m:
-        return np.stack([arm.across(-half_m, 0.0), arm.across(half_m, 0.0)])
+def _mouth(arm: Arm) -> Array:
+    """The end of an arm from its right kerb, looking outward, to its left."""
     right = [lane.right.line_m[0] for lane in arm.outward.lanes[::-1]]
     left = [lane.right.line_m[-1] for lane in arm.inward.lanes]
-    return np.stack([*right, arm.outward.lanes[0].left.line_m[0], *left])
+    middle = arm.outward.lanes[0].left.line_m[0]
+    return np.stack([arm.outward.kerb_m[0], *right, middle, *left, arm.inward.kerb_m[-1]])
 
 
 def _band(arm: Arm, left_m: tuple[float, float], inward_m: tuple[float, float]) -> Array:

@@ -65,14 +65,15 @@ class LaneGroup:
     """Whether the lanes run from the road's first end to its second."""
     lanes: tuple[Lane, ...]
     """From left to right."""
+    kerb_m: Array
+    """The kerb on the right, in the driving direction."""
 
     @property
     def ring_m(self) -> Array:
-        """The polygon of all lanes; its ends pass through every lane boundary's end."""
-        first, last = self.lanes[0], self.lanes[-1]
-        tail = [lane.right.line_m[:1] for lane in self.lanes[:-1]]
-        head = [lane.left.line_m[-1:] for lane in self.lanes[:0:-1]]
-        return ring(first.left.line_m[::-1], *tail, last.right.line_m, *head)
+        """The polygon from the centreline to the kerb, through the end of every lane boundary."""
+        tail = [lane.right.line_m[:1] for lane in self.lanes]
+        head = [lane.right.line_m[-1:] for lane in self.lanes[::-1]]
+        return ring(self.lanes[0].left.line_m[::-1], *tail, self.kerb_m, *head)
 
 
 def lay_lanes(roads: tuple[Road, ...], fids: Iterator[int]) -> tuple[LaneGroup, ...]:
@@ -99,4 +100,5 @@ def _group(index: int, road: Road, along: bool, middle: Boundary, fids: Iterator
         base = snap(road.side(way * width_m * (lane + 0.5))[order])
         lanes.append(Lane(next(fids), base, left, right, fid, lane, road.profile.limit_mps))
         left = right
-    return LaneGroup(fid, index, along, tuple(lanes))
+    kerb = road.side(way * road.profile.half_kerb_m)[order]
+    return LaneGroup(fid, index, along, tuple(lanes), kerb)

@@ -74,9 +74,9 @@ def _strips(road: Road, right_m: float, left_m: float, colour: Colour) -> Iterat
 def _surfaces(town: Town) -> Iterator[Paint]:
     rims = []
     for junction in town.junctions:
-        middle = junction.kerb_ring_m.mean(axis=0)
-        yield Paint(middle + (junction.kerb_ring_m - middle) * 1.22, PAVEMENT)
-        rims.append(Paint(middle + (junction.kerb_ring_m - middle) * 1.014, KERB))
+        middle = junction.ring_m.mean(axis=0)
+        yield Paint(middle + (junction.ring_m - middle) * 1.22, PAVEMENT)
+        rims.append(Paint(middle + (junction.ring_m - middle) * 1.014, KERB))
     for road in town.streets.roads:
         kerb = road.profile.half_kerb_m
         yield from _strips(road, -kerb - WALKWAY_M, kerb + WALKWAY_M, PAVEMENT)
@@ -93,7 +93,7 @@ def _surfaces(town: Town) -> Iterator[Paint]:
             yield from _strips(road, side - 0.18, side + 0.18, KERB)
         yield from _strips(road, -kerb + 0.02, kerb - 0.02, ASPHALT)
     for junction in town.junctions:
-        yield Paint(junction.kerb_ring_m, shade(ASPHALT, 0.97))
+        yield Paint(junction.ring_m, shade(ASPHALT, 0.97))
 
 
 def _markings(town: Town) -> Iterator[Paint]:

@@ -12,7 +12,7 @@ from navaudit.world.town.network import Edge, Network
 from navaudit.world.town.signals import RED, YELLOW, Signals
 
 DT_S: Final = 0.1
-STOP_SHORT_M: Final = 0.8
+STOP_SHORT_M: Final = 1.4
 """Drivers stop this far before the end of the lane."""
 SHARED_M: Final = 13.0
 """Over this length connectors out of one lane still lie on top of each other."""
