@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import pickletools
+import tracemalloc
 from collections import OrderedDict
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -364,9 +365,11 @@ def test_entries_of_any_other_value_are_right_or_refused(tmp_path, value):
     table = {"one": value, "two": value, "three": 3}
     path = write_bytes(tmp_path, pickle.dumps(table, 4))
     try:
-        assert dict(pickles.items(path, LABELS)) == table
-    except BadInput as error:
-        assert "any more" in error.what
+        read = dict(pickles.items(path, LABELS))
+    except BadInput:
+        pass
+    else:
+        assert read == table
 
 
 def test_an_entry_that_leans_on_an_earlier_one_is_refused(tmp_path):
@@ -402,8 +405,6 @@ def test_entries_come_before_the_file_ends(tmp_path):
 
 
 def test_what_was_handed_over_is_forgotten(tmp_path):
-    import tracemalloc
-
     table = label_file([f"{n:04x}" for n in range(200)], candidates=4096)
     path = write_bytes(tmp_path, pickle.dumps(table, 4))
     one = 9 * 4096 * 2

@@ -17,10 +17,10 @@ from navaudit.errors import BadInput, Refused
 from navaudit.world.pickles.budget import Budget
 from navaudit.world.pickles.values import Named, Objects
 
-_CODE: Final = re.compile(r"b1|[iu][1248]|f[248]|[US]\d{1,5}|O[48]?")
+_CODE: Final = re.compile(r"b1|[iu][1248]|f[248]|[US][1-9]\d{0,4}|O[48]?")
 _ORDERS: Final = ("<", ">", "=", "|")
 _MOST_AXES: Final = 16
-_LONGEST_AXIS: Final = 1 << 40
+_LONGEST_EMPTY: Final = 1 << 16
 _LARGEST_RUNE: Final = 0x10FFFF
 
 NDARRAY: Final = Named("numpy", "ndarray")
@@ -159,8 +159,11 @@ def _view(budget: Budget, content: object, dtype: Dtype, shape: object, order: A
 def _shape(shape: object) -> tuple[int, ...]:
     if type(shape) is not tuple or len(shape) > _MOST_AXES:
         raise BadInput("an array's shape is not a shape")
-    if any(type(length) is not int or not 0 <= length < _LONGEST_AXIS for length in shape):
+    if any(type(length) is not int or length < 0 for length in shape):
         raise BadInput("an array's shape is not a shape")
+    if 0 in shape and max(shape) > _LONGEST_EMPTY:
+        # it holds no bytes that would bear the length out
+        raise BadInput(f"an empty array has shape {shape}"[:80])
     return shape
 
 

@@ -81,7 +81,7 @@ class Machine:
         """Return the stand-in for a global, or refuse it."""
         found = self.kind.names.get((module, name))
         if found is None:
-            shown = f"{module}.{name}".encode("ascii", "backslashreplace").decode()[:_MOST_SHOWN]
+            shown = f"{module}.{name}".encode("unicode_escape").decode()[:_MOST_SHOWN]
             raise Refused(
                 f"asks for {shown}, which a {self.kind.title} has no use for",
                 expected="plain data and the classes of its kind",
