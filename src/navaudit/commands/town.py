@@ -25,7 +25,7 @@ from navaudit.world.town.vocabulary import LARGEST
     type=float,
     default=1.0,
     show_default=True,
-    help="Size of the images, of 1920 by 1080: a multiple of 1/8.",
+    help="Size of the images, of 1920 by 1080: in quarters.",
 )
 @click.option(
     "--vocabulary-size",

@@ -14,7 +14,8 @@ import numpy as np
 from navaudit.errors import BadInput, Refused
 from navaudit.provenance import digest_file
 from navaudit.world import pickles
-from navaudit.world.town.cameras import ALL_CAMERAS, mount
+from navaudit.world.town.cameras import Camera, mount
+from navaudit.world.town.curves import Array
 from navaudit.world.town.files import digest_files, put
 from navaudit.world.town.frames import Names, log_frames, name_log
 from navaudit.world.town.ground import PLACES, draw_town
@@ -23,8 +24,8 @@ from navaudit.world.town.network import Network, build_network
 from navaudit.world.town.outings import Outing, set_out, share_out
 from navaudit.world.town.paint import mood_of, paint
 from navaudit.world.town.scenery import Scenery, dress
-from navaudit.world.town.splits import SPLIT, split_files
-from navaudit.world.town.vocabulary import LARGEST, build_vocabulary
+from navaudit.world.town.splits import SPLIT, Scenes, split_files
+from navaudit.world.town.vocabulary import LARGEST, build_vocabulary, driven
 from navaudit.world.town.write_gpkg import gpkg_bytes
 
 EDITION: Final = 1
@@ -34,6 +35,9 @@ RECORD: Final = "town.json"
 """Written last: a folder without it is not a town yet."""
 BEGUN: Final = "town.begun.json"
 """Written first, removed last: what an unfinished folder was going to be."""
+
+LEARNT_LOGS: Final = 100
+"""The vocabulary learns from the drives of so many logs, the first."""
 
 MOST_SCENES: Final = 200_000
 QUALITY: Final = 88
@@ -82,13 +86,12 @@ def write_town(
         return finished
     put(folder / BEGUN, _json({"settings": wanted}))
     networks = _write_maps(folder, settings, say)
-    outings = _drive_out(settings, networks, say)
-    names = [name_log(settings.seed, one.errand.index) for one in outings]
-    _write_logs(folder, settings, outings, names, say)
-    if settings.cameras:
-        _write_images(folder, settings, outings, names, say)
-    _write_rest(folder, settings, outings, names, say)
-    record = {"settings": wanted, **_count(outings), "sha256": _digests(folder, settings)}
+    scenes, meant, parts = _write_drives(folder, settings, networks, say)
+    for path, text in split_files(scenes).items():
+        put(folder / "splits" / path, text.encode())
+    _write_vocabulary(folder, settings, parts, say)
+    count = {"logs": len(scenes), "scenes": settings.scenes, "meant": dict(sorted(meant.items()))}
+    record = {"settings": wanted, **count, "sha256": _digests(folder, settings)}
     put(folder / RECORD, _json(record))
     (folder / BEGUN).unlink()
     return record
@@ -98,7 +101,7 @@ def _settle_folder(folder: Path, wanted: dict[str, Any]) -> dict[str, Any] | Non
     """The record of a finished town; None where there is one to write."""
     for name in (RECORD, BEGUN):
         if (folder / name).is_file():
-            record: dict[str, Any] = json.loads((folder / name).read_text())
+            record = _read(folder / name)
             _refuse_others(folder, record["settings"], wanted)
             return record if name == RECORD else None
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -109,6 +112,21 @@ def _settle_folder(folder: Path, wanted: dict[str, Any]) -> dict[str, Any] | Non
             remedy="name another folder",
         )
     return None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        record = json.loads(path.read_text())
+    except ValueError:
+        record = None
+    if not isinstance(record, dict) or not isinstance(record.get("settings"), dict):
+        raise BadInput(
+            "this is not the record of a town",
+            where=str(path),
+            expected="one JSON object with the town's settings",
+            remedy="remove the folder and write the town again",
+        )
+    return record
 
 
 def _refuse_others(folder: Path, have: dict[str, Any], wanted: dict[str, Any]) -> None:
@@ -139,70 +157,66 @@ def _write_maps(folder: Path, settings: Settings, say: Say) -> tuple[Network, ..
     return tuple(networks)
 
 
-def _drive_out(settings: Settings, networks: tuple[Network, ...], say: Say) -> list[Outing]:
-    errands = share_out(settings.seed, settings.scenes)
-    outings = []
+def _write_drives(
+    folder: Path, settings: Settings, networks: tuple[Network, ...], say: Say
+) -> tuple[Scenes, dict[str, int], list[Array]]:
+    """Drive, and write each log and its images before the next drive begins.
+
+    Returns the scenes of each log, how many scenes are meant to see which rule broken, and the
+    trajectories driven in the first logs.
+    """
+    errands, cameras = share_out(settings.seed, settings.scenes), mount(settings.camera_scale)
+    painter = Painter(folder, settings.seed, cameras) if settings.cameras else None
+    scenes: Scenes = []
+    meant: dict[str, int] = {}
+    parts: list[Array] = []
     for errand in errands:
-        outings.append(set_out(settings.seed, networks, errand))
-        say("drives", len(outings), len(errands))
-    return outings
-
-
-def _write_logs(
-    folder: Path, settings: Settings, outings: list[Outing], names: list[Names], say: Say
-) -> None:
-    cameras = mount(settings.camera_scale)
-    for k, (outing, name) in enumerate(zip(outings, names, strict=True)):
+        outing, name = (
+            set_out(settings.seed, networks, errand),
+            name_log(settings.seed, errand.index),
+        )
         frames = log_frames(settings.seed, outing, name, cameras)
         put(folder / "navsim_logs" / SPLIT / f"{name.log}.pkl", pickles.dumps(frames))
-        say("logs", k + 1, len(outings))
+        if painter is not None:
+            painter.paint(outing, name)
+        scenes.append((name.log, [name.frames[k] for k in outing.frames]))
+        if errand.failing:
+            meant[errand.kind] = meant.get(errand.kind, 0) + errand.failing
+        if len(parts) < LEARNT_LOGS:
+            parts.append(driven(outing.drive))
+        say("logs and images" if settings.cameras else "logs", len(scenes), len(errands))
+    return scenes, meant, parts
 
 
-def _write_images(
-    folder: Path, settings: Settings, outings: list[Outing], names: list[Names], say: Say
-) -> None:
-    """Paint the frames that are scenes; the logs name the other frames' files all the same."""
-    cameras, done = mount(settings.camera_scale), 0
-    sceneries: dict[int, Scenery] = {}
-    for outing, name in zip(outings, names, strict=True):
-        place, town = outing.errand.place, outing.drive.network.town
-        if place not in sceneries:
-            sceneries[place] = dress(settings.seed, place, town)
-        mood, tracks = mood_of(settings.seed, outing.errand.index), stack_tracks(outing.drive)
+class Painter:
+    """Paints the frames that are scenes; the logs name the other frames' files all the same."""
+
+    def __init__(self, folder: Path, seed: int, cameras: tuple[Camera, ...]) -> None:
+        self.blobs = folder / "sensor_blobs" / SPLIT
+        self.seed = seed
+        self.cameras = cameras
+        self.sceneries: dict[int, Scenery] = {}
+
+    def paint(self, outing: Outing, names: Names) -> None:
+        """Write the images of an outing's scenes."""
+        place, drive = outing.errand.place, outing.drive
+        if place not in self.sceneries:
+            self.sceneries[place] = dress(self.seed, place, drive.network.town)
+        mood, tracks = mood_of(self.seed, outing.errand.index), stack_tracks(drive)
         for frame in outing.frames:
-            now = moment(outing.drive, tracks, name.step[frame])
-            images = paint(cameras, outing.drive, now, sceneries[place], mood)
-            for camera, image in zip(cameras, images, strict=True):
+            now = moment(drive, tracks, names.step[frame])
+            images = paint(self.cameras, drive, now, self.sceneries[place], mood)
+            for camera, image in zip(self.cameras, images, strict=True):
                 data = io.BytesIO()
                 image.save(data, "JPEG", quality=QUALITY)
-                path = name.image_path(frame, ALL_CAMERAS.index(camera.name), camera.name)
-                put(folder / "sensor_blobs" / SPLIT / path, data.getvalue())
-            done += 1
-            say("images", done, settings.scenes)
+                put(self.blobs / names.image_path(frame, camera.name), data.getvalue())
 
 
-def _write_rest(
-    folder: Path, settings: Settings, outings: list[Outing], names: list[Names], say: Say
-) -> None:
-    pairs = zip(outings, names, strict=True)
-    scenes = [(name.log, [name.frames[k] for k in one.frames]) for one, name in pairs]
-    for path, text in split_files(scenes).items():
-        put(folder / "splits" / path, text.encode())
-    drives = [one.drive for one in outings]
+def _write_vocabulary(folder: Path, settings: Settings, parts: list[Array], say: Say) -> None:
     data = io.BytesIO()
-    np.save(data, build_vocabulary(settings.seed, settings.vocabulary_size, drives))
+    np.save(data, build_vocabulary(settings.seed, settings.vocabulary_size, parts))
     put(folder / f"vocabulary_{settings.vocabulary_size}.npy", data.getvalue())
     say("vocabulary", 1, 1)
-
-
-def _count(outings: list[Outing]) -> dict[str, Any]:
-    """How many logs and scenes there are, and in how many the human means to break a rule."""
-    meant: dict[str, int] = {}
-    for one in outings:
-        if one.errand.failing:
-            meant[one.errand.kind] = meant.get(one.errand.kind, 0) + one.errand.failing
-    scenes = sum(len(one.frames) for one in outings)
-    return {"logs": len(outings), "scenes": scenes, "meant": dict(sorted(meant.items()))}
 
 
 def _digests(folder: Path, settings: Settings) -> dict[str, str]:

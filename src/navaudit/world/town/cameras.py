@@ -15,8 +15,8 @@ WIDTH_PX: Final = 1920
 HEIGHT_PX: Final = 1080
 FOCAL_PX: Final = 1545.0
 CENTRE_PX: Final = (960.0, 560.0)
-STEP_PX: Final = 8
-"""Scaled images keep sides and crop margins whole: both are multiples of this over the scale."""
+QUARTERS: Final = 4
+"""Images come in quarters of the full size: the crop margins of 28 and 416 pixels stay whole."""
 
 MOUNTS: Final = {
     "CAM_F0": (0.0, (1.66, 0.0, 1.54)),
@@ -64,12 +64,12 @@ class Camera:
 
 def mount(scale: float) -> tuple[Camera, ...]:
     """The cameras, with images of ``scale`` times 1920 by 1080 pixels."""
-    eighths = scale * STEP_PX
-    if not (0.0 < scale <= 1.0 and eighths == round(eighths)):
+    quarters = scale * QUARTERS
+    if not (0.0 < scale <= 1.0 and quarters == round(quarters)):
         raise BadInput(
             f"camera scale is {scale}",
             where="--camera-scale",
-            expected="a multiple of 1/8 up to 1, so that crop margins stay whole pixels",
+            expected="1, 0.75, 0.5 or 0.25, so that crop margins stay whole pixels",
         )
     size = (round(WIDTH_PX * scale), round(HEIGHT_PX * scale))
     intrinsic = np.array(

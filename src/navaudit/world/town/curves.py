@@ -24,13 +24,18 @@ def snap(xy_m: Array) -> Array:
 
 def lengths(xy_m: Array) -> Array:
     """Distance along the line at each vertex, ``[vertex]`` in metres, starting at zero."""
-    step = np.diff(xy_m, axis=0)
-    return np.concatenate([[0.0], np.cumsum(np.sqrt(step[:, 0] ** 2 + step[:, 1] ** 2))])
+    return np.concatenate([[0.0], np.cumsum(size(np.diff(xy_m, axis=0)))])
+
+
+def size(vector: Array) -> Array:
+    """Length of each vector ``[..., 2]``."""
+    x, y = vector[..., 0], vector[..., 1]
+    return np.asarray(np.sqrt(x * x + y * y))
 
 
 def unit(vector: Array) -> Array:
     """Scale ``[..., 2]`` to length one."""
-    return vector / np.sqrt(vector[..., :1] ** 2 + vector[..., 1:] ** 2)
+    return vector / size(vector)[..., None]
 
 
 def left_of(direction: Array) -> Array:
@@ -94,7 +99,7 @@ def corner(start_m: Array, heading: Array, end_m: Array, exit_heading: Array) ->
     runs on, the line swings gently across.
     """
     gap = end_m - start_m
-    span = float(np.sqrt(gap[0] ** 2 + gap[1] ** 2))
+    span = float(size(gap))
     turn = cross(heading, exit_heading)
     legs = (span / 3.0, span / 3.0)
     if abs(turn) > 0.3:

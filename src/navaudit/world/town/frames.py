@@ -45,9 +45,9 @@ class Names:
     step: tuple[float, ...]
     """Steps of the drive that have passed at each frame."""
 
-    def image_path(self, frame: int, camera: int, name: str) -> str:
+    def image_path(self, frame: int, camera: str) -> str:
         """Path of an image below the folder of camera files."""
-        return f"{self.log}/{name}/{self.images[frame][camera]}.jpg"
+        return f"{self.log}/{camera}/{self.images[frame][ALL_CAMERAS.index(camera)]}.jpg"
 
 
 def name_log(seed: int, index: int) -> Names:
@@ -169,7 +169,7 @@ def _cams(names: Names, frame: int, cameras: tuple[Camera, ...]) -> dict[str, An
     cams: dict[str, Any] = {name: {} for name in ALL_CAMERAS}
     for camera in cameras:
         cams[camera.name] = {
-            "data_path": names.image_path(frame, ALL_CAMERAS.index(camera.name), camera.name),
+            "data_path": names.image_path(frame, camera.name),
             "sensor2lidar_rotation": camera.rotation,
             "sensor2lidar_translation": camera.place_m,
             "cam_intrinsic": camera.intrinsic,

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from navaudit.world.town.chance import stream
-from navaudit.world.town.curves import Array, box, dot, left_of, shift
+from navaudit.world.town.curves import Array, box, dot, left_of, shift, size
 from navaudit.world.town.ground import WALKWAY_M, Town
 from navaudit.world.town.junctions import CROSSWALK_M, Arm
 from navaudit.world.town.roads import Road
@@ -158,7 +158,7 @@ def _free(town: Town, own: Road, centre_m: Array, reach_m: float) -> bool:
             return False
     spots = [park.ring_m.mean(axis=0) for park in town.carparks]
     spots += [arm.port_m for junction in town.junctions for arm in junction.arms]
-    return all(dot(one - centre_m, one - centre_m) > (reach_m + 6.0) ** 2 for one in spots)
+    return all(float(size(one - centre_m)) > reach_m + 6.0 for one in spots)
 
 
 def _house(

@@ -39,18 +39,18 @@ HEADING_M: Final = 4.0
 """Metres that a radian of final heading counts for."""
 
 
-def build_vocabulary(seed: int, size: int, drives: Iterable[Drive]) -> NDArray[np.float32]:
+def build_vocabulary(seed: int, size: int, driven_parts: Iterable[Array]) -> NDArray[np.float32]:
     """Return ``[candidate, pose, 3]``: x and y in metres and heading, in the ego's frame.
 
-    Row 0 stands still; no row occurs twice.
+    ``driven_parts`` are arrays of trajectories, as `driven` gives them.  Row 0 stands still; no
+    row occurs twice.
     """
     if not 2 <= size <= LARGEST:
         raise BadInput(
             f"vocabulary size is {size}", where="--vocabulary-size", expected=f"2 to {LARGEST}"
         )
     rng = stream(seed, "vocabulary")
-    parts = [part for drive in drives for part in driven(drive)]
-    pool = np.concatenate([*parts, sampled(rng, SAMPLES_EACH * size + 64)])
+    pool = np.concatenate([*driven_parts, sampled(rng, SAMPLES_EACH * size + 64)])
     pool = np.round(pool, 5).astype(np.float32) + np.float32(0.0)
     pool = np.unique(pool.reshape(len(pool), -1), axis=0).reshape(-1, POSES, 3)
     pool = pool[np.abs(pool[:, -1, :2]).max(axis=1) > 0.02]
@@ -59,18 +59,18 @@ def build_vocabulary(seed: int, size: int, drives: Iterable[Drive]) -> NDArray[n
     return np.concatenate([np.zeros((1, POSES, 3), np.float32), pool[rows]])
 
 
-def driven(drive: Drive) -> list[Array]:
-    """What the cars of a drive did over four seconds, ``[start, pose, 3]`` each, every second."""
-    found = []
+def driven(drive: Drive) -> Array:
+    """What the cars of a drive did over four seconds, ``[trajectory, pose, 3]``, every second."""
     cars = [one for one in drive.actors if one.kind == "vehicle" and one.velocity_mps.any()]
     lines = [(drive.xy_m, drive.heading), *((one.xy_m, one.heading) for one in cars)]
+    found = []
     for xy, heading in lines:
         for start in range(0, STEPS - POSES, 10):
             ahead = slice(start + 1, start + 1 + POSES)
             where = turn_into(xy[ahead] - xy[start], heading[start])
             turned = heading_of(turn_into(heading[ahead], heading[start]))
-            found.append(np.column_stack([where, turned])[None])
-    return found
+            found.append(np.column_stack([where, turned]))
+    return np.stack(found)
 
 
 def sampled(rng: np.random.Generator, count: int) -> Array:
