@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from navaudit.axes import CENTRE, FRONT_LEFT, FRONT_RIGHT, STEPS, VX, VY
+from navaudit.axes import CENTRE, FRONT_LEFT, FRONT_RIGHT, STEPS
 from navaudit.compiled import njit
 from navaudit.numerics.boxes import boxes_touch, segment_touches_box
-from navaudit.numerics.trig import hypot
 from navaudit.score.contact import (
     BEHIND_RAD,
     STOPPED_MPS,
     TrafficIndex,
-    agent_at,
     agents_near,
     bearing,
+    is_busy,
+    speed_of,
 )
 from navaudit.score.drive import Drive, off_lane
+from navaudit.score.grid import cell_of
 from navaudit.score.ground import GroundIndex
 
 NO_FAULT: Final = 1.0
@@ -48,14 +49,15 @@ def no_at_fault_collisions(drive: Drive, traffic: TrafficIndex, ground: GroundIn
     """Score one candidate's contacts; ``drive.met`` must be clear and is left dirty."""
     score, first, culprit = NO_FAULT, STEPS, -1
     for step in range(STEPS):
-        corners = drive.points[step]
-        x, y = corners[CENTRE, 0], corners[CENTRE, 1]
-        begin, end = agents_near(traffic, step, x, y)
+        cell = cell_of(traffic.grid, drive.points[step, CENTRE, 0], drive.points[step, CENTRE, 1])
+        if not is_busy(traffic, cell, step):
+            continue
+        begin, end = agents_near(traffic, cell, step)
         for entry in range(begin, end):
-            agent = agent_at(traffic, entry)
-            if drive.met[agent] or not traffic.present[step, agent]:
+            agent = traffic.agent[entry]
+            if drive.met[agent]:
                 continue
-            if not boxes_touch(corners[:4], traffic.corners[step, agent]):
+            if not boxes_touch(drive.points[step, :4], traffic.corners[step, agent]):
                 continue
             drive.met[agent] = 1
             if not at_fault(drive, traffic, ground, step, agent):
@@ -83,7 +85,7 @@ def at_fault(
 def kind_of_contact(drive: Drive, traffic: TrafficIndex, step: int, agent: int) -> int:
     """Tell how a contact comes about, in the order of pdm_scorer_utils.py:27-62."""
     state = drive.states[step]
-    if hypot(state[VX], state[VY]) <= STOPPED_MPS:
+    if speed_of(state) <= STOPPED_MPS:
         return EGO_STOPPED
     if traffic.stopped[agent]:
         return TRACK_STOPPED

@@ -8,15 +8,16 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from navaudit.axes import STEPS, X, Y
+from navaudit.axes import STEPS, VX, VY, X, Y
 from navaudit.compiled import njit
 from navaudit.numerics.boxes import boxes_touch
 from navaudit.numerics.trig import acos, hypot, sincos
 from navaudit.scene.scene import BICYCLE, Traffic
-from navaudit.score.grid import DOUBT_M, Grid, cell_of, column_of, row_of
+from navaudit.score.grid import DOUBT_M, Grid, column_of, row_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
 Truths = NDArray[np.bool_]
 
 EGO_REACH_M: Final = 2.84
@@ -40,8 +41,8 @@ class TrafficIndex(NamedTuple):
     """``[agent]``: a static object, or no faster than walking pace when first seen."""
     living: Truths
     """``[agent]``: a vehicle, pedestrian or bicycle."""
-    present: Truths
-    """``[step, agent]``: replayed and there."""
+    busy: Longs
+    """``[cell]``: bit k is set if some agent is near the cell at step k."""
     start: Ints
     """``[step * cell + 1]``: where the agents near a cell at a step begin in ``agent``."""
     agent: Ints
@@ -58,9 +59,9 @@ def index_traffic(traffic: Traffic, ego_corners: Floats, grid: Grid) -> TrafficI
     present = traffic.present & ~_touching_at_start(corners[0], traffic.present[0], ego_corners)
     living = traffic.kind <= BICYCLE
     stopped = ~living | (_speeds(traffic.velocity_mps) <= STOPPED_MPS)
-    start, agent = _sort(grid, corners, present)
+    busy, start, agent = _sort(grid, corners, present)
     middle = centroids(corners)
-    return TrafficIndex(grid, corners, middle, stopped, living, present, start, agent)
+    return TrafficIndex(grid, corners, middle, stopped, living, busy, start, agent)
 
 
 @njit(cache=True)
@@ -146,37 +147,65 @@ def centroid_of(box: Floats) -> tuple[float, float]:
 
 
 @njit(cache=True)
-def _sort(grid: Grid, corners: Floats, present: Truths) -> tuple[Ints, Ints]:
+def _sort(grid: Grid, corners: Floats, present: Truths) -> tuple[Longs, Ints, Ints]:
     """For every step and cell, list the agents a car centred there may touch."""
-    cells = grid.side * grid.side
+    cells = grid.side * grid.side + 1
+    busy = np.zeros(cells, np.int64)
     start = np.zeros(STEPS * cells + 1, np.int32)
     agent = np.empty(0, np.int32)
     for filling in range(2):
         if filling:
             start[1:] = np.cumsum(start[1:])
             agent = np.empty(start[-1], np.int32)
-            cursor = start[:-1].copy()
-        else:
-            cursor = start[:-1]
+        cursor = start[:-1].copy()
         for step in range(STEPS):
             for a in range(present.shape[1]):
                 if not present[step, a]:
                     continue
-                wide = EGO_REACH_M + DOUBT_M
-                box = corners[step, a]
-                first_column = max(column_of(grid, box[:, 0].min() - wide), 0)
-                last_column = min(column_of(grid, box[:, 0].max() + wide), grid.side - 1)
-                first_row = max(row_of(grid, box[:, 1].min() - wide), 0)
-                last_row = min(row_of(grid, box[:, 1].max() + wide), grid.side - 1)
+                first_row, last_row, first_column, last_column = _around(grid, corners[step, a])
                 for row in range(first_row, last_row + 1):
                     for column in range(first_column, last_column + 1):
-                        at = step * cells + row * grid.side + column
-                        if filling:
-                            agent[cursor[at]] = a
-                            cursor[at] += 1
-                        else:
-                            start[at + 1] += 1
-    return start, agent
+                        cell = row * grid.side + column
+                        _list(step * cells + cell, a, filling, start, cursor, agent)
+                        busy[cell] |= 1 << step
+                # beyond the grid every agent may be near
+                _list(step * cells + cells - 1, a, filling, start, cursor, agent)
+                busy[cells - 1] |= 1 << step
+    return busy, start, agent
+
+
+@njit(cache=True, nogil=True)
+def _around(grid: Grid, box: Floats) -> tuple[int, int, int, int]:
+    """Rows and columns, first and last, from which a car may touch a box ``[4, xy]``."""
+    wide = EGO_REACH_M + DOUBT_M
+    return (
+        max(row_of(grid, box[:, 1].min() - wide), 0),
+        min(row_of(grid, box[:, 1].max() + wide), grid.side - 1),
+        max(column_of(grid, box[:, 0].min() - wide), 0),
+        min(column_of(grid, box[:, 0].max() + wide), grid.side - 1),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _list(at: int, a: int, filling: int, start: Ints, cursor: Ints, agent: Ints) -> None:
+    if filling:
+        agent[cursor[at]] = a
+        cursor[at] += 1
+    else:
+        start[at + 1] += 1
+
+
+@njit(cache=True, nogil=True, inline="always")
+def is_busy(index: TrafficIndex, cell: int, step: int) -> bool:
+    """Whether some agent is near a cell at a step."""
+    return (index.busy[cell] >> step) & 1 != 0
+
+
+@njit(cache=True, nogil=True)
+def agents_near(index: TrafficIndex, cell: int, step: int) -> tuple[int, int]:
+    """Range of the entries of ``index.agent`` that may touch a car centred in a cell."""
+    at = step * len(index.busy) + cell
+    return index.start[at], index.start[at + 1]
 
 
 @njit(cache=True, nogil=True)
@@ -194,19 +223,6 @@ def bearing(state: Floats, sine: float, cosine: float, x: float, y: float) -> fl
 
 
 @njit(cache=True, nogil=True)
-def agents_near(index: TrafficIndex, step: int, x: float, y: float) -> tuple[int, int]:
-    """Range of entries that may touch a car centred at a point; all agents beyond the grid.
-
-    Beyond the grid the range is ``(-agents, 0)``: entry ``e`` below zero is agent ``-1 - e``.
-    """
-    cell = cell_of(index.grid, x, y)
-    if cell < 0:
-        return -index.present.shape[1], 0
-    at = step * index.grid.side * index.grid.side + cell
-    return index.start[at], index.start[at + 1]
-
-
-@njit(cache=True, nogil=True)
-def agent_at(index: TrafficIndex, entry: int) -> int:
-    """Return the agent an entry of ``agents_near`` names."""
-    return index.agent[entry] if entry >= 0 else -1 - entry
+def speed_of(state: Floats) -> float:
+    """Speed in m/s of a state ``[11]``; sideways speed is zero but at t = 0."""
+    return abs(state[VX]) if state[VY] == 0.0 else hypot(state[VX], state[VY])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from navaudit.axes import CENTRE, STEPS
 from navaudit.compiled import njit
-from navaudit.score.ground import CROSSROADS, ON_ROUTE, GroundIndex, lies_in
+from navaudit.score.ground import CROSSROADS, ON_ROUTE, Cells, lies_in
 
 Floats = NDArray[np.float64]
 
@@ -21,9 +21,7 @@ VIOLATION_M: Final = 6.0
 
 
 @njit(cache=True, nogil=True)
-def oncoming_ways(
-    ground: GroundIndex, points: Floats, spare_crossroads: bool, ways: Floats
-) -> float:
+def oncoming_ways(cells: Cells, points: Floats, spare_crossroads: bool, ways: Floats) -> float:
     """Write each step's way in oncoming traffic ``[step]`` in m; returns their sum.
 
     A centre on no lane or connector of the route counts as oncoming, also off the road.
@@ -34,9 +32,9 @@ def oncoming_ways(
     for step in range(1, STEPS):
         x, y = points[step, CENTRE, 0], points[step, CENTRE, 1]
         ways[step] = 0.0
-        if lies_in(ground, ON_ROUTE, x, y):
+        if lies_in(cells, ON_ROUTE, x, y):
             continue
-        if spare_crossroads and lies_in(ground, CROSSROADS, x, y):
+        if spare_crossroads and lies_in(cells, CROSSROADS, x, y):
             continue
         dx = x - points[step - 1, CENTRE, 0]
         dy = y - points[step - 1, CENTRE, 1]
@@ -64,13 +62,13 @@ def window_way(ways: Floats, step: int) -> float:
 
 @njit(cache=True, nogil=True)
 def driving_direction(
-    ground: GroundIndex, points: Floats, spare_crossroads: bool, ways: Floats
+    cells: Cells, points: Floats, spare_crossroads: bool, ways: Floats
 ) -> tuple[float, int]:
     """Score one candidate 1, 0.5 or 0, with the first step of its worst grade (``STEPS`` if 1).
 
     ``ways`` ``[step]`` is scratch.
     """
-    total = oncoming_ways(ground, points, spare_crossroads, ways)
+    total = oncoming_ways(cells, points, spare_crossroads, ways)
     # no window can exceed the sum of all steps by more than rounding
     if total < TOLERATED_M - 1e-6:
         return 1.0, STEPS

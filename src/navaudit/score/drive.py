@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from navaudit.axes import CENTRE, FRONT_LEFT, FRONT_RIGHT, REAR_LEFT, REAR_RIGHT, STEPS, X, Y
 from navaudit.compiled import njit
-from navaudit.score.ground import GroundIndex, leaves_road, straddles_lanes
+from navaudit.score.ground import Cells, GroundIndex, leaves_road, straddles_lanes
 from navaudit.vehicle import HALF_LENGTH_M, HALF_WIDTH_M, REAR_AXLE_TO_CENTRE_M
 
 Floats = NDArray[np.float64]
@@ -26,8 +26,6 @@ class Drive(NamedTuple):
     """``[step, (sine, cosine)]`` of the heading."""
     points: Floats
     """``[step, 5, xy]``: the four corners and the centre."""
-    off_road: NDArray[np.int8]
-    """``[step]``: whether a corner is off the road, once asked."""
     off_lane: NDArray[np.int8]
     """``[step]``: whether the car straddles lanes or is off the road, once asked."""
     met: NDArray[np.uint8]
@@ -57,26 +55,19 @@ def place_points(pointing: Floats, states: Floats, points: Floats) -> None:
 
 
 @njit(cache=True, nogil=True)
-def off_road(drive: Drive, ground: GroundIndex, step: int) -> bool:
-    """Whether a corner is on no drivable polygon at a step; asked once, then remembered."""
-    if drive.off_road[step] == UNKNOWN:
-        drive.off_road[step] = YES if leaves_road(ground, drive.points[step]) else NO
-    return drive.off_road[step] == YES
-
-
-@njit(cache=True, nogil=True)
 def off_lane(drive: Drive, ground: GroundIndex, step: int) -> bool:
-    """Whether the car straddles lanes or is off the road at a step."""
+    """Whether the car straddles lanes or is off the road at a step; asked once, then remembered."""
     if drive.off_lane[step] == UNKNOWN:
-        off = off_road(drive, ground, step) or straddles_lanes(ground, drive.points[step])
+        off = leaves_road(ground.cells, drive.points, step)
+        off = off or straddles_lanes(ground, drive.points[step])
         drive.off_lane[step] = YES if off else NO
     return drive.off_lane[step] == YES
 
 
 @njit(cache=True, nogil=True)
-def drivable_area(drive: Drive, ground: GroundIndex) -> int:
-    """First step at which a corner is off the road; ``STEPS`` if none."""
+def drivable_area(cells: Cells, points: Floats) -> int:
+    """First step at which a corner ``[step, 5, xy]`` is off the road; ``STEPS`` if none."""
     for step in range(STEPS):
-        if off_road(drive, ground, step):
+        if leaves_road(cells, points, step):
             return step
     return STEPS

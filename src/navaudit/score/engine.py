@@ -56,7 +56,6 @@ def new_drive(agents: int) -> Drive:
         np.empty((STEPS, 2)),
         np.empty((STEPS, 5, 2)),
         np.empty(STEPS, np.int8),
-        np.empty(STEPS, np.int8),
         np.empty(agents, np.uint8),
     )
 
@@ -71,7 +70,6 @@ def take_road(drive: Drive, course: Course) -> None:
     place_points(drive.pointing, drive.states, drive.points)
     # at t = 0 all candidates stand where the ego stands, to the bit
     drive.points[0] = course.start
-    drive.off_road[:] = UNKNOWN
     drive.off_lane[:] = UNKNOWN
 
 
@@ -90,14 +88,14 @@ def judge(
     drive.met[:] = 0
     collision = no_at_fault_collisions(drive, traffic, ground)
     _note(NC, collision.score, collision.step, scores, first_step)
-    _note_failure(DAC, drivable_area(drive, ground), scores, first_step)
+    _note_failure(DAC, drivable_area(ground.cells, drive.points), scores, first_step)
     _note_failure(TLC, red_touch(course.lights, drive.points), scores, first_step)
-    grade, step = driving_direction(ground, drive.points, spare_crossroads, scratch[0])
+    grade, step = driving_direction(ground.cells, drive.points, spare_crossroads, scratch[0])
     _note(DDC, grade, step, scores, first_step)
     drive.met[:] = 0
     threat = time_to_collision(drive, traffic, ground)
     _note(TTC, threat.score, threat.step, scores, first_step)
-    _note_failure(LK, lane_keeping(course.line, ground, drive.points), scores, first_step)
+    _note_failure(LK, lane_keeping(course.line, ground.cells, drive.points), scores, first_step)
     scores[HC] = 1.0
     first_step[HC] = -1
     if with_history:
@@ -137,7 +135,7 @@ def judge_candidates(
 ) -> None:
     """Drive and score candidates ``[candidate, pose, 3]`` into ``[candidate, column]`` arrays."""
     bench = new_workbench(POSES)
-    drive = new_drive(course.traffic.present.shape[1])
+    drive = new_drive(course.traffic.corners.shape[1])
     scratch = np.empty((4, 256))
     sine, cosine = sincos(course.ego[HEADING])
     for c in range(poses.shape[0]):
@@ -162,7 +160,7 @@ def judge_states(
     first_step: NDArray[np.int8],
 ) -> None:
     """Score driven states ``[candidate, step, 11]`` into ``[candidate, column]`` arrays."""
-    drive = new_drive(course.traffic.present.shape[1])
+    drive = new_drive(course.traffic.corners.shape[1])
     scratch = np.empty((4, 256))
     for c in range(states.shape[0]):
         drive.states[:] = states[c]

@@ -1,7 +1,11 @@
 """A grid of cells over the ground, so that a point finds what is near it with one look-up.
 
 A grid only ever narrows a search.  Whatever it leaves out is surely out: a cell counts as touched
-when in doubt, by a margin far above rounding.  Answers therefore do not depend on the cells.
+when in doubt, by a margin far above rounding.  Answers therefore do not depend on the cells.  All
+the world beyond the grid is one more cell, the last, in which everything is in doubt.
+
+What the kernels look up is kept in few arrays and passed as such: a tuple of many arrays costs more
+to hand to a function than most questions cost to answer.
 """
 
 from __future__ import annotations
@@ -38,7 +42,7 @@ class Near(NamedTuple):
     """For every cell, the items that may matter to a point in it."""
 
     start: Ints
-    """``[cell + 1]``"""
+    """``[cell + 1]``, all cells with the one beyond."""
     item: Ints
     """``[entry]``"""
 
@@ -68,11 +72,11 @@ def grid_round(x_m: float, y_m: float, reach_m: float, cell_m: float) -> Grid:
 
 @njit(cache=True, nogil=True)
 def cell_of(grid: Grid, x: float, y: float) -> int:
-    """Return the cell of a point, -1 outside the grid (and for NaN)."""
+    """Return the cell of a point; the last one for all that is beyond the grid, and for NaN."""
     column = (x - grid.west_m) * grid.per_m
     row = (y - grid.south_m) * grid.per_m
     if not (0.0 <= column < grid.side and 0.0 <= row < grid.side):
-        return -1
+        return grid.side * grid.side
     return int(row) * grid.side + int(column)
 
 
@@ -156,12 +160,14 @@ def segments_near(grid: Grid, segment: Floats, reach_m: float) -> Near:
 
     Conservative: it may also name segments a little farther off.
     """
-    start = np.zeros(grid.side * grid.side + 1, np.int32)
+    beyond = grid.side * grid.side
+    start = np.zeros(beyond + 2, np.int32)
     item = np.empty(0, np.int32)
     for filling in range(2):
         if filling:
             start[1:] = np.cumsum(start[1:])
-            item = np.empty(start[-1], np.int32)
+            item = np.empty(start[-1] + len(segment), np.int32)
+            item[start[-1] :] = np.arange(len(segment))
         cursor = start[:-1].copy()
         for s in range(len(segment)):
             first_row, last_row, first_column, last_column = _window(grid, segment[s], reach_m)
@@ -175,6 +181,7 @@ def segments_near(grid: Grid, segment: Floats, reach_m: float) -> Near:
                         cursor[cell] += 1
                     else:
                         start[cell + 1] += 1
+    start[beyond + 1] += len(segment)
     return Near(start, item)
 
 

@@ -50,25 +50,32 @@ _DOUBT: Final = 3
 """Shift from a role to the bit that says: some polygon of that role crosses the cell."""
 
 
+class Cells(NamedTuple):
+    """What a point is asked at every step: few arrays, so that they are cheap to hand on."""
+
+    grid: Grid
+    flags: Bytes
+    """``[cell]``: bits 0 to 2, a polygon of that role holds the whole cell; 3 to 5, in doubt.
+
+    The last cell is all that is beyond the grid.
+    """
+    start: Ints
+    """``[cell]``: where the cell's record begins in ``record``."""
+    record: Floats
+    """For each cell in doubt, the polygons that may cross it, cut down to it: see ``_cut``."""
+
+
 class GroundIndex(NamedTuple):
     """The ground polygons of a scene, laid out for millions of questions."""
 
-    grid: Grid
+    cells: Cells
     xy: Floats
     """``[vertex, xy]`` of all rings."""
     bounds: Floats
     """``[polygon, (west, south, east, north)]``"""
     bins: Bins
-    role: Bytes
-    """``[polygon]``: roles as bits."""
     lanes: Ints
     """Polygons with the role ``ANY_LANE``."""
-    flags: Bytes
-    """``[cell]``: bits 0 to 2, a polygon of that role holds the whole cell; 3 to 5, in doubt."""
-    start: Ints
-    """``[cell]``: where the cell's record begins in ``record``."""
-    record: Floats
-    """For each cell in doubt, the polygons that may cross it, each cut down to the cell: see ``_cut``."""
 
 
 def index_ground(ground: Ground, grid: Grid) -> GroundIndex:
@@ -78,8 +85,12 @@ def index_ground(ground: Ground, grid: Grid) -> GroundIndex:
     bins = bin_edges(grid, shapes.xy, shapes.ring_start, shapes.polygon_ring)
     flags, start, polygon = _rasterise(grid, shapes.xy, shapes.bounds, bins, role)
     start, record = _cut(grid, shapes.xy, bins, role, start, polygon)
+    start[-1] = len(record)
+    whole = _uncut(shapes.polygon_ring, shapes.ring_start, shapes.xy, role)
+    record = np.concatenate([record, whole])
     lanes = np.flatnonzero(role & ANY_LANE).astype(np.int32)
-    return GroundIndex(grid, shapes.xy, shapes.bounds, bins, role, lanes, flags, start, record)
+    cells = Cells(grid, flags, start, record)
+    return GroundIndex(cells, shapes.xy, shapes.bounds, bins, lanes)
 
 
 def _roles(ground: Ground) -> Bytes:
@@ -99,7 +110,8 @@ def _rasterise(
 ) -> tuple[Bytes, Ints, Ints]:
     """Say for every cell which polygons hold it whole and, as a list, which may cross it."""
     side = grid.side
-    flags = np.zeros(side * side, np.uint8)
+    flags = np.zeros(side * side + 1, np.uint8)
+    flags[-1] = ASKED << _DOUBT
     start = np.zeros(side * side + 1, np.int32)
     cell_list = np.empty(1024, np.int32)
     polygon_list = np.empty(1024, np.int32)
@@ -165,7 +177,7 @@ def _cut(
     and of run ends, the edges (ax, ay, bx, by) and the heights of the ends within the row.
     """
     cells = grid.side * grid.side
-    where = np.zeros(cells, np.int32)
+    where = np.zeros(cells + 1, np.int32)
     record = np.empty(4096)
     used = 0
     ends = np.empty(64)
@@ -228,6 +240,27 @@ def _cut(
 
 
 @njit(cache=True)
+def _uncut(polygon_ring: Longs, ring_start: Longs, xy: Floats, role: Bytes) -> Floats:
+    """Record of the cell beyond the grid: every polygon with all its edges."""
+    record = np.zeros(1 + 4 * len(role) + 4 * len(xy))
+    used = 1
+    for p in range(len(role)):
+        if not role[p] & ASKED:
+            continue
+        record[0] += 1
+        head = used
+        record[head] = role[p] & ASKED
+        used += 4
+        for ring in range(polygon_ring[p], polygon_ring[p + 1]):
+            for i in range(ring_start[ring] + 1, ring_start[ring + 1]):
+                record[used : used + 2] = xy[i - 1]
+                record[used + 2 : used + 4] = xy[i]
+                used += 4
+        record[head + 2] = (used - head - 4) // 4
+    return record[:used]
+
+
+@njit(cache=True)
 def _longer(values: NDArray[Any]) -> NDArray[Any]:
     grown = np.empty(len(values) * 2, values.dtype)
     grown[: len(values)] = values
@@ -276,18 +309,13 @@ def _span(a: Floats, b: Floats, south: float, north: float) -> tuple[float, floa
 
 
 @njit(cache=True, nogil=True, inline="always")
-def lies_in(index: GroundIndex, role: int, x: float, y: float) -> bool:
+def lies_in(cells: Cells, role: int, x: float, y: float) -> bool:
     """Whether a point is strictly inside some polygon of a role."""
-    cell = cell_of(index.grid, x, y)
-    flags = index.flags[cell] if cell >= 0 else np.uint8(0)
-    if flags & role:
-        answer = True
-    elif flags & (role << _DOUBT):
-        answer = _lies_in_some(index.record, index.start[cell], role, x, y)
-    elif cell >= 0:
-        answer = False
-    else:
-        answer = _lies_in_any(index, role, x, y)
+    cell = cell_of(cells.grid, x, y)
+    flags = cells.flags[cell]
+    answer = (flags & role) != 0
+    if not answer and flags & (role << _DOUBT):
+        answer = _lies_in_some(cells.record, cells.start[cell], role, x, y)
     return answer
 
 
@@ -317,25 +345,10 @@ def _lies_in_some(record: Floats, at: int, role: int, x: float, y: float) -> boo
 
 
 @njit(cache=True, nogil=True)
-def _lies_in_any(index: GroundIndex, role: int, x: float, y: float) -> bool:
-    for p in range(len(index.role)):
-        if not index.role[p] & role:
-            continue
-        low_x, low_y, high_x, high_y = index.bounds[p]
-        if (
-            low_x <= x <= high_x
-            and low_y <= y <= high_y
-            and point_in_binned(index.grid, index.bins, index.xy, p, x, y) == INSIDE
-        ):
-            return True
-    return False
-
-
-@njit(cache=True, nogil=True)
-def leaves_road(index: GroundIndex, corners: Floats) -> bool:
-    """Whether one of the four corners ``[5, xy]`` is on no drivable polygon."""
+def leaves_road(cells: Cells, points: Floats, step: int) -> bool:
+    """Whether at a step one of the four corners ``[step, 5, xy]`` is on no drivable polygon."""
     for k in range(4):
-        if not lies_in(index, DRIVABLE, corners[k, 0], corners[k, 1]):
+        if not lies_in(cells, DRIVABLE, points[step, k, 0], points[step, k, 1]):
             return True
     return False
 
@@ -355,7 +368,7 @@ def straddles_lanes(index: GroundIndex, corners: Floats) -> bool:
         held = 0
         for k in range(4):
             x, y = corners[k, 0], corners[k, 1]
-            held += point_in_binned(index.grid, index.bins, index.xy, p, x, y) == INSIDE
+            held += point_in_binned(index.cells.grid, index.bins, index.xy, p, x, y) == INSIDE
         if held == 4:
             return False
         touched += held > 0

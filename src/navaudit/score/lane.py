@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from navaudit.axes import CENTRE, STEPS
 from navaudit.compiled import njit
-from navaudit.numerics.polyline import distance_to_segment, farther_than
+from navaudit.numerics.polyline import distance_to_segment
 from navaudit.score.grid import DOUBT_M, Grid, Near, cell_of, segments_near
-from navaudit.score.ground import CROSSROADS, GroundIndex, lies_in
+from navaudit.score.ground import CROSSROADS, Cells, lies_in
 
 Floats = NDArray[np.float64]
 
@@ -45,13 +45,13 @@ def index_line(line: Floats, grid: Grid) -> LineIndex:
 @njit(cache=True)
 def _places(grid: Grid, segment: Floats, near: Near) -> NDArray[np.uint8]:
     side = grid.side
-    place = np.zeros(side * side, np.uint8)
+    place = np.full(side * side + 1, _DOUBT, np.uint8)
     cell_m = 1.0 / grid.per_m
     for cell in range(side * side):
         x = grid.west_m + (cell % side) * cell_m
         y = grid.south_m + (cell // side) * cell_m
-        if near.start[cell] < near.start[cell + 1]:
-            place[cell] = _DOUBT
+        if near.start[cell] == near.start[cell + 1]:
+            place[cell] = _FAR
         for entry in range(near.start[cell], near.start[cell + 1]):
             if _holds_cell(segment[near.item[entry]], x, y, cell_m):
                 place[cell] = _CLOSE
@@ -75,8 +75,6 @@ def strays(index: LineIndex, x: float, y: float) -> bool:
     """Whether a point is more than the limit from the centreline."""
     cell = cell_of(index.grid, x, y)
     line = index.line
-    if cell < 0:
-        return farther_than(LIMIT_M, x, y, line, 0, len(line) - 1)
     place = index.place[cell]
     if place != _DOUBT:
         return place == _FAR
@@ -89,7 +87,7 @@ def strays(index: LineIndex, x: float, y: float) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def lane_keeping(index: LineIndex, ground: GroundIndex, points: Floats) -> int:
+def lane_keeping(index: LineIndex, cells: Cells, points: Floats) -> int:
     """First step at which lane keeping fails for points ``[step, 5, xy]``; ``STEPS`` if none.
 
     A step inside an intersection neither counts nor forgives (pdm_scorer.py:644-683).
@@ -99,7 +97,7 @@ def lane_keeping(index: LineIndex, ground: GroundIndex, points: Floats) -> int:
         x, y = points[step, CENTRE, 0], points[step, CENTRE, 1]
         off = strays(index, x, y)
         # the intersection matters only where it would change the count
-        if (off or astray > 0) and lies_in(ground, CROSSROADS, x, y):
+        if (off or astray > 0) and lies_in(cells, CROSSROADS, x, y):
             continue
         astray = astray + 1 if off else 0
         if astray >= PATIENCE_STEPS:

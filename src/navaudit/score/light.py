@@ -92,34 +92,37 @@ def touches_light(index: LightIndex, light: int, corners: Floats) -> bool:
     if x < west - REACH_M or x > east + REACH_M or y < south - REACH_M or y > north + REACH_M:
         return False
     cell = cell_of(index.grid, x, y)
-    if cell < 0:
-        if _meets_any_edge(index, light, corners):
+    for entry in range(index.near.start[cell], index.near.start[cell + 1]):
+        which = index.near.item[entry]
+        if index.edge[which, 0] == light and _meets(index.xy, index.edge[which, 1], corners):
             return True
-    elif _meets_near_edge(index, light, cell, corners):
-        return True
     # no edge meets the box, so the box is wholly inside or wholly outside
     return point_in_binned(index.grid, index.bins, index.xy, light, x, y) != OUTSIDE
 
 
 @njit(cache=True, nogil=True)
-def _meets_near_edge(index: LightIndex, light: int, cell: int, corners: Floats) -> bool:
-    for entry in range(index.near.start[cell], index.near.start[cell + 1]):
-        which = index.near.item[entry]
-        if index.edge[which, 0] == light and _meets(index, index.edge[which, 1], corners):
-            return True
-    return False
-
-
-@njit(cache=True, nogil=True)
-def _meets_any_edge(index: LightIndex, light: int, corners: Floats) -> bool:
-    for which in range(len(index.edge)):
-        if index.edge[which, 0] == light and _meets(index, index.edge[which, 1], corners):
-            return True
-    return False
-
-
-@njit(cache=True, nogil=True)
-def _meets(index: LightIndex, i: int, corners: Floats) -> bool:
-    ax, ay = index.xy[i - 1, 0], index.xy[i - 1, 1]
-    bx, by = index.xy[i, 0], index.xy[i, 1]
+def _meets(xy: Floats, i: int, corners: Floats) -> bool:
+    ax, ay = xy[i - 1, 0], xy[i - 1, 1]
+    bx, by = xy[i, 0], xy[i, 1]
+    # both ends well to one side of the box along its own axes: no need to look closer
+    if _beside(ax, ay, bx, by, corners):
+        return False
     return segment_touches_box(ax, ay, bx, by, corners[:4])
+
+
+@njit(cache=True, nogil=True)
+def _beside(ax: float, ay: float, bx: float, by: float, corners: Floats) -> bool:
+    """Whether a segment surely keeps clear of the box on one side of it."""
+    x, y = corners[CENTRE, 0], corners[CENTRE, 1]
+    ahead_x, ahead_y = corners[0, 0] - corners[1, 0], corners[0, 1] - corners[1, 1]
+    left_x, left_y = corners[0, 0] - corners[3, 0], corners[0, 1] - corners[3, 1]
+    for axis in range(2):
+        ux = ahead_x if axis == 0 else left_x
+        uy = ahead_y if axis == 0 else left_y
+        one = (ax - x) * ux + (ay - y) * uy
+        other = (bx - x) * ux + (by - y) * uy
+        # half of the side, times the side, and room for rounding
+        reach = 0.5 * (ux * ux + uy * uy) + 1e-6
+        if (one > reach and other > reach) or (one < -reach and other < -reach):
+            return True
+    return False

@@ -7,20 +7,21 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from navaudit.axes import CENTRE, STEPS, VX, VY, X, Y
+from navaudit.axes import CENTRE, STEPS, X, Y
 from navaudit.compiled import njit
 from navaudit.numerics.boxes import boxes_touch
-from navaudit.numerics.trig import hypot
 from navaudit.score.collision import HIT_AGENT, NO_FAULT, Contact
 from navaudit.score.contact import (
     AHEAD_RAD,
     BEHIND_RAD,
     TrafficIndex,
-    agent_at,
     agents_near,
     bearing,
+    is_busy,
+    speed_of,
 )
 from navaudit.score.drive import Drive, off_lane
+from navaudit.score.grid import cell_of
 from navaudit.score.ground import CROSSROADS, GroundIndex, lies_in
 
 Floats = NDArray[np.float64]
@@ -43,7 +44,7 @@ def time_to_collision(drive: Drive, traffic: TrafficIndex, ground: GroundIndex) 
     ahead = np.empty((4, 2))
     for step in range(ANCHORS):
         state = drive.states[step]
-        speed = hypot(state[VX], state[VY])
+        speed = speed_of(state)
         if speed < STANDING_MPS:
             continue
         dx = drive.pointing[step, 1] * speed
@@ -55,15 +56,16 @@ def time_to_collision(drive: Drive, traffic: TrafficIndex, ground: GroundIndex) 
             x = drive.points[step, CENTRE, 0] + way_x
             y = drive.points[step, CENTRE, 1] + way_y
             later = step + offset
-            begin, end = agents_near(traffic, later, x, y)
-            if begin == end:
+            cell = cell_of(traffic.grid, x, y)
+            if not is_busy(traffic, cell, later):
                 continue
             for k in range(4):
                 ahead[k, 0] = drive.points[step, k, 0] + way_x
                 ahead[k, 1] = drive.points[step, k, 1] + way_y
+            begin, end = agents_near(traffic, cell, later)
             for entry in range(begin, end):
-                agent = agent_at(traffic, entry)
-                if drive.met[agent] or not traffic.present[later, agent]:
+                agent = np.int64(traffic.agent[entry])
+                if drive.met[agent]:
                     continue
                 if not boxes_touch(ahead, traffic.corners[later, agent]):
                     continue
@@ -87,4 +89,4 @@ def threatens(
     if angle > BEHIND_RAD:
         return False
     # the intersection is asked for the rear axle, not the centre; a bearing of NaN also ends here
-    return off_lane(drive, ground, step) or lies_in(ground, CROSSROADS, state[X], state[Y])
+    return off_lane(drive, ground, step) or lies_in(ground.cells, CROSSROADS, state[X], state[Y])
