@@ -233,6 +233,9 @@ def dtype(code, order="<", rest=PLAIN_STATE):
     )
 
 
+ONE_FLOAT = named("numpy.core.numeric", "_frombuffer") + b"(C\x04" + bytes(4) + dtype("f4")
+
+
 def array(shape, kind, content):
     return BLANK + b"(K\x01" + shape + kind + b"\x89" + content + b"tb."
 
@@ -268,11 +271,9 @@ def test_the_pieces_make_an_array():
         dtype("i4") + b"(K\x03" + text("<") + PLAIN_STATE + b"tb.",
         named("numpy.core.multiarray", "scalar") + dtype("f8") + b"C\x04" + bytes(4) + b"\x86R.",
         named("numpy.core.multiarray", "scalar") + dtype("f8") + b"N\x86R.",
-        named("numpy.core.numeric", "_frombuffer") + b"(C\x04" + bytes(4) + dtype("f4") + b"K\x01\x85"
-        + text("X") + b"tR.",
-        named("numpy.core.numeric", "_frombuffer") + b"(C\x04" + bytes(4) + dtype("f4") + b"K\x01\x85"
-        + text("K") + b"K\x05\x85tR.",
-        named("numpy.core.numeric", "_frombuffer") + b"(C\x04" + bytes(4) + dtype("f4") + b"tR.",
+        ONE_FLOAT + b"K\x01\x85" + text("X") + b"tR.",
+        ONE_FLOAT + b"K\x01\x85" + text("K") + b"K\x05\x85tR.",
+        ONE_FLOAT + b"tR.",
     ],
 )  # fmt: skip
 def test_arrays_that_do_not_add_up_are_told(data):
