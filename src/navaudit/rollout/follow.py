@@ -51,19 +51,34 @@ TWO_PI: Final = 2.0 * np.pi
 
 @njit(cache=True, nogil=True)
 def follow(
-    ego: Floats, desired: Floats, speeds: Floats, curvatures: Floats, states: Floats
+    ego: Floats,
+    desired: Floats,
+    speeds: Floats,
+    curvatures: Floats,
+    states: Floats,
+    pointing: Floats,
 ) -> None:
     """Drive from ``ego`` ``[11]`` along desired ``[step, 5]``: writes states ``[step, 11]``.
 
-    ``speeds`` and ``curvatures`` ``[displacement]`` are the fitted profiles of ``desired``.
+    ``speeds`` and ``curvatures`` ``[displacement]`` are the fitted profiles of ``desired``; also
+    writes the sine and cosine of each heading to ``pointing`` ``[step, 2]``.
     """
     states[0] = ego
     tangent = tan(ego[STEERING])
     for step in range(POSES):
         before = states[step]
         after = states[step + 1]
+        pointing[step] = sincos(before[HEADING])
         acceleration, steering_rate = command(before, step, desired[step], speeds, curvatures)
-        tangent = drive(before, acceleration, steering_rate, tangent, after)
+        tangent = drive(before, pointing[step], acceleration, steering_rate, tangent, after)
+    pointing[POSES] = sincos(states[POSES, HEADING])
+
+
+@njit(cache=True, nogil=True)
+def point(states: Floats, pointing: Floats) -> None:
+    """Write the sine and cosine ``[step, 2]`` of the headings of states ``[step, 11]``."""
+    for step in range(states.shape[0]):
+        pointing[step] = sincos(states[step, HEADING])
 
 
 @njit(cache=True, nogil=True)
@@ -108,9 +123,16 @@ def command(
 
 @njit(cache=True, nogil=True)
 def drive(
-    before: Floats, acceleration: float, steering_rate: float, tangent: float, after: Floats
+    before: Floats,
+    pointing: Floats,
+    acceleration: float,
+    steering_rate: float,
+    tangent: float,
+    after: Floats,
 ) -> float:
-    """Advance the bicycle by one step; ``tangent`` is that of the old steering angle.
+    """Advance the bicycle by one step.
+
+    ``pointing`` is the sine and cosine of the old heading, ``tangent`` that of the old steering.
 
     Returns the tangent of the new steering angle.
     """
@@ -121,9 +143,8 @@ def drive(
     new_steering = STEERING_SHARE * (wanted_steering - steering) + steering
     new_rate = (new_steering - steering) / BICYCLE_DT_S
 
-    sine, cosine = sincos(before[HEADING])
-    after[X] = before[X] + speed * cosine * BICYCLE_DT_S
-    after[Y] = before[Y] + speed * sine * BICYCLE_DT_S
+    after[X] = before[X] + speed * pointing[1] * BICYCLE_DT_S
+    after[Y] = before[Y] + speed * pointing[0] * BICYCLE_DT_S
     # the heading turns with the old steering angle, the yaw rate is of the new clipped one
     # (batch_kinematic_bicycle.py:92-105)
     turned = before[HEADING] + speed * tangent / WHEEL_BASE_M * BICYCLE_DT_S

@@ -165,14 +165,16 @@ def _desire(ego: Floats, poses: NDArray[Any], turns: Floats, clock: Clock) -> Fl
 @njit(cache=True)
 def _simulate_all(ego: Floats, desired: Floats, bands: Floats, states: Floats) -> None:
     bench = new_workbench(1)
+    pointing = np.empty((STEPS, 2))
     for c in range(desired.shape[0]):
         fit_profiles(desired[c], bands, bench)
-        follow(ego, desired[c], bench.speeds, bench.curvatures, states[c])
+        follow(ego, desired[c], bench.speeds, bench.curvatures, states[c], pointing)
 
 
 @njit(cache=True)
 def _follow_all(
     ego: Floats, desired: Floats, speeds: Floats, curvatures: Floats, states: Floats
 ) -> None:
+    pointing = np.empty((STEPS, 2))
     for c in range(desired.shape[0]):
-        follow(ego, desired[c], speeds[c], curvatures[c], states[c])
+        follow(ego, desired[c], speeds[c], curvatures[c], states[c], pointing)

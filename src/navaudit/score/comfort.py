@@ -16,7 +16,7 @@ from navaudit.compiled import njit
 from navaudit.errors import BadInput
 from navaudit.numerics.trig import hypot
 from navaudit.scene.scene import Track
-from navaudit.score.smooth import Filter, savgol, smooth_sample
+from navaudit.score.smooth import Filter, savgol, smooth
 from navaudit.vehicle import REAR_AXLE_TO_CENTRE_M
 
 Floats = NDArray[np.float64]
@@ -90,59 +90,75 @@ def _sample(past: Track, steps_us: NDArray[np.int64]) -> Floats:
 
 @njit(cache=True, nogil=True)
 def discomfort(history: History, states: Floats, scratch: Floats) -> Discomfort:
-    """Test one drive ``[step, 11]``; ``scratch`` is ``[4, sample]``, at least 64 wide."""
+    """Test one drive ``[step, 11]``; ``scratch`` is ``[5, sample]``."""
     past = history.states.shape[0]
     samples = past + STEPS
-    lon, total, yaw, smoothed = scratch[0], scratch[1], scratch[2], scratch[3]
-    turns = 0.0
-    for i in range(samples):
-        state = history.states[i] if i < past else states[i - past]
-        omega = state[YAW_RATE]
-        lon[i] = (
-            state[AX] + REAR_AXLE_TO_CENTRE_M * (omega * omega)
-        ) + REAR_AXLE_TO_CENTRE_M * state[YAW_ACCELERATION]
-        total[i] = hypot(state[AX], state[AY]) if state[AY] != 0.0 else abs(state[AX])
-        yaw[i] = state[HEADING]
-    before = yaw[0]
-    for i in range(1, samples):
-        heading = yaw[i]
-        turns += np.rint((heading - before) / TWO_PI)
-        before = heading
-        yaw[i] = heading - TWO_PI * turns
+    lon, total, side = scratch[0, :samples], scratch[1, :samples], scratch[2, :samples]
+    yaw, smoothed = scratch[3, :samples], scratch[4, :samples]
+    _read_signals(history.states, lon, total, side, yaw)
+    _read_signals(states, lon[past:], total[past:], side[past:], yaw[past:])
+    _unwrap(yaw)
 
-    worst = _outside(history.acceleration, lon, samples, LON_ACCELERATION, smoothed)
-    if worst >= 0:
-        return Discomfort(LONGWAYS, worst)
-    worst = _outside(history.jerk, smoothed, samples, LON_JERK, lon)
-    if worst >= 0:
-        return Discomfort(LON_JOLT, worst)
-    worst = _outside(history.yaw_acceleration, yaw, samples, YAW_ACCELERATION_BOUND, lon)
+    smooth(history.yaw_acceleration, 2, yaw, smoothed)
+    worst = _outside(smoothed, YAW_ACCELERATION_BOUND)
     if worst >= 0:
         return Discomfort(YAW_JOLT, worst)
-    worst = _outside(history.yaw_rate, yaw, samples, YAW_RATE_BOUND, lon)
+    smooth(history.yaw_rate, 2, yaw, smoothed)
+    worst = _outside(smoothed, YAW_RATE_BOUND)
     if worst >= 0:
         return Discomfort(YAW, worst)
-    for i in range(samples):
-        smoothed[i] = smooth_sample(history.acceleration, total, i)
-    worst = _outside(history.jerk, smoothed, samples, JERK, lon)
+    smooth(history.acceleration, 4, lon, smoothed)
+    worst = _outside(smoothed, LON_ACCELERATION)
+    if worst >= 0:
+        return Discomfort(LONGWAYS, worst)
+    smooth(history.jerk, 7, smoothed, yaw)
+    worst = _outside(yaw, LON_JERK)
+    if worst >= 0:
+        return Discomfort(LON_JOLT, worst)
+    smooth(history.acceleration, 4, total, smoothed)
+    smooth(history.jerk, 7, smoothed, yaw)
+    worst = _outside(yaw, JERK)
     if worst >= 0:
         return Discomfort(JOLT, worst)
-    for i in range(samples):
-        # the centre accelerates sideways like the rear axle, its offset being along the car
-        total[i] = (history.states[i] if i < past else states[i - past])[AY]
-    worst = _outside(history.acceleration, total, samples, LAT_ACCELERATION, smoothed)
+    smooth(history.acceleration, 4, side, smoothed)
+    worst = _outside(smoothed, LAT_ACCELERATION)
     if worst >= 0:
         return Discomfort(SIDEWAYS, worst)
     return Discomfort(COMFORTABLE, -1)
 
 
 @njit(cache=True, nogil=True)
-def _outside(
-    sieve: Filter, series: Floats, samples: int, bound: tuple[float, float], smoothed: Floats
-) -> int:
-    """Filter a series; returns the first sample not strictly within bounds, -1 if all are."""
-    for i in range(samples):
-        smoothed[i] = smooth_sample(sieve, series, i)
-        if not bound[0] < smoothed[i] < bound[1]:
+def _read_signals(states: Floats, lon: Floats, total: Floats, side: Floats, yaw: Floats) -> None:
+    """Read longitudinal, total and sideways acceleration and heading off states ``[step, 11]``."""
+    for i in range(states.shape[0]):
+        ax, ay = states[i, AX], states[i, AY]
+        omega = states[i, YAW_RATE]
+        # of the centre; sideways it accelerates like the rear axle, its offset being along the car
+        turning = REAR_AXLE_TO_CENTRE_M * (omega * omega)
+        lon[i] = (ax + turning) + REAR_AXLE_TO_CENTRE_M * states[i, YAW_ACCELERATION]
+        total[i] = abs(ax) if ay == 0.0 else hypot(ax, ay)
+        side[i] = ay
+        yaw[i] = states[i, HEADING]
+
+
+@njit(cache=True, nogil=True)
+def _unwrap(yaw: Floats) -> None:
+    """Shift headings by whole turns so that neighbours differ by half a turn at most."""
+    turns = 0.0
+    before = yaw[0]
+    for i in range(1, len(yaw)):
+        heading = yaw[i]
+        step = heading - before
+        if not -np.pi < step < np.pi:
+            turns += np.rint(step / TWO_PI)
+        before = heading
+        yaw[i] = heading - TWO_PI * turns
+
+
+@njit(cache=True, nogil=True)
+def _outside(series: Floats, bound: tuple[float, float]) -> int:
+    """Return the first sample not strictly within bounds, -1 if all are."""
+    for i in range(len(series)):
+        if not bound[0] < series[i] < bound[1]:
             return i
     return -1

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from navaudit.axes import CENTRE, HEADING, X, Y
 from navaudit.errors import BadInput
-from navaudit.numerics.polyline import vertex_measures
 from navaudit.numerics.trig import sincos
 from navaudit.scene.scene import Scene
 from navaudit.score.comfort import History, join_history
@@ -18,6 +17,7 @@ from navaudit.score.grid import grid_round
 from navaudit.score.ground import GroundIndex, index_ground
 from navaudit.score.lane import LineIndex, index_line
 from navaudit.score.light import LightIndex, index_lights
+from navaudit.score.progress import Way, measure_way, way_along
 from navaudit.vehicle import HALF_LENGTH_M, HALF_WIDTH_M, REAR_AXLE_TO_CENTRE_M
 
 Floats = NDArray[np.float64]
@@ -37,8 +37,9 @@ class Course(NamedTuple):
     """``[5, xy]``: corners and centre at t = 0."""
     ground: GroundIndex
     line: LineIndex
-    measures: Floats
-    """``[vertex]``: length along the centreline."""
+    way: Way
+    start_m: float
+    """How far along the centreline the centre is at t = 0."""
     lights: LightIndex
     traffic: TrafficIndex
     history: History
@@ -51,12 +52,14 @@ def lay_out(scene: Scene) -> Course:
     x, y = float(scene.ego[X]), float(scene.ego[Y])
     fine = grid_round(x, y, REACH_M, GROUND_CELL_M)
     line = np.ascontiguousarray(scene.centreline[:, :2])
+    way = measure_way(line)
     return Course(
         ego=scene.ego,
         start=start,
         ground=index_ground(scene.ground, fine),
         line=index_line(line, fine),
-        measures=vertex_measures(line),
+        way=way,
+        start_m=way_along(way, start[CENTRE, 0], start[CENTRE, 1]),
         lights=index_lights(scene.lights, fine),
         traffic=index_traffic(scene.traffic, start, grid_round(x, y, REACH_M, TRAFFIC_CELL_M)),
         history=join_history(scene.past),

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navaudit.axes import (
+    CENTRE,
     COLUMNS,
     DAC,
     DDC,
@@ -30,7 +31,7 @@ from navaudit.axes import (
 from navaudit.compiled import njit
 from navaudit.numerics.trig import sincos
 from navaudit.rollout.desire import place_poses, sample_knots
-from navaudit.rollout.follow import follow
+from navaudit.rollout.follow import follow, point
 from navaudit.rollout.rollout import fit_profiles, new_workbench
 from navaudit.score.collision import no_at_fault_collisions
 from navaudit.score.comfort import discomfort
@@ -39,7 +40,7 @@ from navaudit.score.direction import driving_direction
 from navaudit.score.drive import UNKNOWN, Drive, drivable_area, place_points
 from navaudit.score.lane import lane_keeping
 from navaudit.score.light import red_touch
-from navaudit.score.progress import progress_m
+from navaudit.score.progress import way_along
 from navaudit.score.ttc import time_to_collision
 
 Floats = NDArray[np.float64]
@@ -62,11 +63,7 @@ def new_drive(agents: int) -> Drive:
 
 @njit(cache=True, nogil=True)
 def take_road(drive: Drive, course: Course) -> None:
-    """Prepare a drive whose states are filled: where it points and where its corners are."""
-    for step in range(STEPS):
-        sine, cosine = sincos(drive.states[step, HEADING])
-        drive.pointing[step, 0] = sine
-        drive.pointing[step, 1] = cosine
+    """Prepare a drive whose states and pointing are filled: where its corners are."""
     place_points(drive.pointing, drive.states, drive.points)
     # at t = 0 all candidates stand where the ego stands, to the bit
     drive.points[0] = course.start
@@ -103,7 +100,8 @@ def judge(
         if felt.test >= 0:
             scores[HC] = 0.0
             first_step[HC] = max(felt.sample - len(course.history.states), 0)
-    return progress_m(course.line.line, course.measures, drive.points)
+    x, y = drive.points[STEPS - 1, CENTRE, 0], drive.points[STEPS - 1, CENTRE, 1]
+    return max(way_along(course.way, x, y) - course.start_m, 0.0)
 
 
 @njit(cache=True, nogil=True)
@@ -136,13 +134,20 @@ def judge_candidates(
     """Drive and score candidates ``[candidate, pose, 3]`` into ``[candidate, column]`` arrays."""
     bench = new_workbench(POSES)
     drive = new_drive(course.traffic.corners.shape[1])
-    scratch = np.empty((4, 256))
+    scratch = np.empty((5, 256))
     sine, cosine = sincos(course.ego[HEADING])
     for c in range(poses.shape[0]):
         place_poses(course.ego, cosine, sine, poses[c], turns[c], bench.knots)
         sample_knots(bench.knots, knot, span_us, since_us, bench.desired)
         fit_profiles(bench.desired, bands, bench)
-        follow(course.ego, bench.desired, bench.speeds, bench.curvatures, drive.states)
+        follow(
+            course.ego,
+            bench.desired,
+            bench.speeds,
+            bench.curvatures,
+            drive.states,
+            drive.pointing,
+        )
         take_road(drive, course)
         progress[c] = judge(
             drive, course, spare_crossroads, True, scratch, columns[c], first_step[c]
@@ -161,9 +166,10 @@ def judge_states(
 ) -> None:
     """Score driven states ``[candidate, step, 11]`` into ``[candidate, column]`` arrays."""
     drive = new_drive(course.traffic.corners.shape[1])
-    scratch = np.empty((4, 256))
+    scratch = np.empty((5, 256))
     for c in range(states.shape[0]):
         drive.states[:] = states[c]
+        point(drive.states, drive.pointing)
         take_road(drive, course)
         progress[c] = judge(
             drive, course, spare_crossroads, with_history, scratch, columns[c], first_step[c]

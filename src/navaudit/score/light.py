@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from navaudit.axes import CENTRE, STEPS
+from navaudit.axes import CENTRE, FRONT_LEFT, FRONT_RIGHT, REAR_LEFT, STEPS
 from navaudit.compiled import njit
 from navaudit.numerics.boxes import segment_touches_box
 from navaudit.numerics.segments import OUTSIDE
@@ -77,52 +77,58 @@ def _edges(ring_start: NDArray[np.int64], polygon_ring: NDArray[np.int64]) -> ND
 @njit(cache=True, nogil=True)
 def red_touch(index: LightIndex, points: Floats) -> int:
     """First step at which the car ``[step, 5, xy]`` touches a red connector; ``STEPS`` if none."""
+    grid, red, bounds = index.grid, index.red, index.bounds
+    near, edge, xy = index.near, index.edge, index.xy
     for step in range(STEPS):
-        for light in range(index.red.shape[1]):
-            if index.red[step, light] and touches_light(index, light, points[step]):
+        x, y = points[step, CENTRE, 0], points[step, CENTRE, 1]
+        cell = -1
+        for light in range(red.shape[1]):
+            if not red[step, light] or _out_of_reach(bounds, light, x, y):
+                continue
+            if cell < 0:
+                cell = cell_of(grid, x, y)
+            for entry in range(near.start[cell], near.start[cell + 1]):
+                which = near.item[entry]
+                if edge[which, 0] == light and _meets(xy, edge[which, 1], points, step):
+                    return step
+            # no edge meets the box, so the box is wholly inside or wholly outside
+            if point_in_binned(grid, index.bins, xy, light, x, y) != OUTSIDE:
                 return step
     return STEPS
 
 
 @njit(cache=True, nogil=True)
-def touches_light(index: LightIndex, light: int, corners: Floats) -> bool:
-    """Whether the car's box ``[5, xy]`` and a connector, boundaries included, share a point."""
-    x, y = corners[CENTRE, 0], corners[CENTRE, 1]
-    west, south, east, north = index.bounds[light]
-    if x < west - REACH_M or x > east + REACH_M or y < south - REACH_M or y > north + REACH_M:
-        return False
-    cell = cell_of(index.grid, x, y)
-    for entry in range(index.near.start[cell], index.near.start[cell + 1]):
-        which = index.near.item[entry]
-        if index.edge[which, 0] == light and _meets(index.xy, index.edge[which, 1], corners):
-            return True
-    # no edge meets the box, so the box is wholly inside or wholly outside
-    return point_in_binned(index.grid, index.bins, index.xy, light, x, y) != OUTSIDE
+def _out_of_reach(bounds: Floats, light: int, x: float, y: float) -> bool:
+    """Whether a car centred at a point keeps clear of the bounds of a connector."""
+    west, south = bounds[light, 0] - REACH_M, bounds[light, 1] - REACH_M
+    east, north = bounds[light, 2] + REACH_M, bounds[light, 3] + REACH_M
+    return not (west <= x <= east and south <= y <= north)
 
 
 @njit(cache=True, nogil=True)
-def _meets(xy: Floats, i: int, corners: Floats) -> bool:
+def _meets(xy: Floats, i: int, points: Floats, step: int) -> bool:
+    """Whether an edge and the car's box at a step, boundaries included, share a point."""
     ax, ay = xy[i - 1, 0], xy[i - 1, 1]
     bx, by = xy[i, 0], xy[i, 1]
-    # both ends well to one side of the box along its own axes: no need to look closer
-    if _beside(ax, ay, bx, by, corners):
+    if _beside(ax, ay, bx, by, points, step):
         return False
-    return segment_touches_box(ax, ay, bx, by, corners[:4])
+    return segment_touches_box(ax, ay, bx, by, points[step, :4])
 
 
 @njit(cache=True, nogil=True)
-def _beside(ax: float, ay: float, bx: float, by: float, corners: Floats) -> bool:
-    """Whether a segment surely keeps clear of the box on one side of it."""
-    x, y = corners[CENTRE, 0], corners[CENTRE, 1]
-    ahead_x, ahead_y = corners[0, 0] - corners[1, 0], corners[0, 1] - corners[1, 1]
-    left_x, left_y = corners[0, 0] - corners[3, 0], corners[0, 1] - corners[3, 1]
-    for axis in range(2):
-        ux = ahead_x if axis == 0 else left_x
-        uy = ahead_y if axis == 0 else left_y
-        one = (ax - x) * ux + (ay - y) * uy
-        other = (bx - x) * ux + (by - y) * uy
-        # half of the side, times the side, and room for rounding
-        reach = 0.5 * (ux * ux + uy * uy) + 1e-6
-        if (one > reach and other > reach) or (one < -reach and other < -reach):
-            return True
-    return False
+def _beside(ax: float, ay: float, bx: float, by: float, points: Floats, step: int) -> bool:
+    """Whether a segment surely keeps clear of the car's box on one side of it."""
+    x, y = points[step, CENTRE, 0], points[step, CENTRE, 1]
+    front_x, front_y = points[step, FRONT_LEFT, 0], points[step, FRONT_LEFT, 1]
+    ux, uy = front_x - points[step, REAR_LEFT, 0], front_y - points[step, REAR_LEFT, 1]
+    vx, vy = front_x - points[step, FRONT_RIGHT, 0], front_y - points[step, FRONT_RIGHT, 1]
+    # half of a side times that side, and room for rounding
+    ahead = 0.5 * (ux * ux + uy * uy) + 1e-6
+    aside = 0.5 * (vx * vx + vy * vy) + 1e-6
+    one = (ax - x) * ux + (ay - y) * uy
+    other = (bx - x) * ux + (by - y) * uy
+    if (one > ahead and other > ahead) or (one < -ahead and other < -ahead):
+        return True
+    one = (ax - x) * vx + (ay - y) * vy
+    other = (bx - x) * vx + (by - y) * vy
+    return (one > aside and other > aside) or (one < -aside and other < -aside)

@@ -2,30 +2,74 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from navaudit.axes import CENTRE, STEPS
 from navaudit.compiled import njit
-from navaudit.numerics.polyline import length_along
+from navaudit.numerics.polyline import distance_to_polyline, length_along, vertex_measures
 
 Floats = NDArray[np.float64]
 
+STRETCH: Final = 16
+"""Segments of a line that are bounded together."""
 FAR_ENOUGH_M: Final = 5.0
 """Progress counts only where the best is farther than this."""
 
 
+class Way(NamedTuple):
+    """A centreline to measure progress along."""
+
+    line: Floats
+    """``[vertex, xy]``"""
+    measures: Floats
+    """``[vertex]``: length along the line up to each vertex, in m."""
+    bounds: Floats
+    """``[stretch, (west, south, east, north)]`` of every ``STRETCH`` segments."""
+
+
+def measure_way(line: Floats) -> Way:
+    """Measure a centreline ``[vertex, xy]``."""
+    firsts = range(0, len(line) - 1, STRETCH)
+    bounds = np.empty((len(firsts), 4))
+    for k, first in enumerate(firsts):
+        part = line[first : first + STRETCH + 1]
+        bounds[k] = [*part.min(axis=0), *part.max(axis=0)]
+    return Way(line, vertex_measures(line), bounds)
+
+
 @njit(cache=True, nogil=True)
-def progress_m(line: Floats, measures: Floats, points: Floats) -> float:
-    """Way along the line ``[vertex, xy]`` from the first centre to the last, at least 0."""
-    last = len(line) - 1
-    start = points[0, CENTRE]
-    end = points[STEPS - 1, CENTRE]
-    from_m = length_along(start[0], start[1], line, measures, 0, last)
-    to_m = length_along(end[0], end[1], line, measures, 0, last)
-    return max(to_m - from_m, 0.0)
+def way_along(way: Way, x: float, y: float) -> float:
+    """How far along the line its point nearest to ``(x, y)`` lies, in m; the first of equals.
+
+    Looks at the stretch whose bounds are nearest, then only at those that could still win.
+    """
+    stretches = way.bounds.shape[0]
+    segments = way.line.shape[0] - 1
+    closest, best = np.inf, 0
+    for k in range(stretches):
+        gap = _gap2(way.bounds, k, x, y)
+        if gap < closest:
+            closest, best = gap, k
+    first = best * STRETCH
+    last = min(first + STRETCH, segments)
+    nearest = distance_to_polyline(x, y, way.line, first, last)
+    low, high = first, last
+    limit = nearest * nearest * (1.0 + 1e-9) + 1e-9
+    for k in range(stretches):
+        if _gap2(way.bounds, k, x, y) <= limit:
+            low = min(low, k * STRETCH)
+            high = max(high, min(k * STRETCH + STRETCH, segments))
+    return length_along(x, y, way.line, way.measures, low, high)
+
+
+@njit(cache=True, nogil=True)
+def _gap2(bounds: Floats, k: int, x: float, y: float) -> float:
+    """Square of the distance from a point to the bounds of a stretch."""
+    dx = max(max(bounds[k, 0] - x, x - bounds[k, 2]), 0.0)
+    dy = max(max(bounds[k, 1] - y, y - bounds[k, 3]), 0.0)
+    return dx * dx + dy * dy
 
 
 def share_per_candidate(raw_m: Floats, product: Floats, reference_m: float) -> Floats:

@@ -92,10 +92,27 @@ def _solve(matrix: list[list[Fraction]], right: list[Fraction]) -> list[Fraction
 
 
 @njit(cache=True, nogil=True)
-def smooth_sample(sieve: Filter, series: Floats, i: int) -> float:
-    """Filter one sample of a series and round it to eight decimals, as ``np.round`` does."""
-    total = 0.0
-    first = sieve.first[i]
-    for k in range(sieve.weight.shape[1]):
-        total += sieve.weight[i, k] * series[first + k]
-    return np.rint(total * 1e8) / 1e8
+def smooth(sieve: Filter, half: int, series: Floats, out: Floats) -> None:
+    """Filter a whole series into ``out``, rounded to eight decimals as ``np.round`` does.
+
+    ``half`` is half the window: so many samples at either end have weights of their own.
+    """
+    first, weight = sieve.first, sieve.weight
+    samples, window = weight.shape
+    # sample by sample within, tap by tap without: the same sum for each sample, many at a time
+    shift = first[half]
+    for i in range(half, samples - half):
+        out[i] = 0.0
+    for k in range(window):
+        tap = weight[half, k]
+        for i in range(half, samples - half):
+            out[i] += tap * series[i - half + shift + k]
+    for end in range(2):
+        begin = 0 if end == 0 else samples - half
+        for i in range(begin, begin + half):
+            total = 0.0
+            for k in range(window):
+                total += weight[i, k] * series[first[i] + k]
+            out[i] = total
+    for i in range(samples):
+        out[i] = np.rint(out[i] * 1e8) / 1e8
