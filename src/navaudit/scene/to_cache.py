@@ -111,6 +111,9 @@ def _observation(scene: Scene, frames: list[list[Record]]) -> Record:
     for frame in frames:
         for thing in frame:
             first.setdefault(thing["_metadata"]["track_token"], thing)
+    absent = [token for token in scene.traffic.token if token not in first]
+    if absent:
+        raise BadInput(f"track {absent[0]!r} is never there", expected="no such track")
     lights = _shown(scene.lights)
     maps = [
         _map(
