@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 CACHING: Final = Settings(ddc="v2.1", progress_rule="batch")
 """What stock caching scores proposals with, whatever labels are made of them later."""
 CELL_M: Final = 8.0
-REACH_M: Final = 64.0
+REACH_M: Final = 128.0
 """Few ask here, so the ground is laid out coarsely; answers do not depend on it."""
 
 
