@@ -1,42 +1,23 @@
 """Figures of the numerics: ``python -m bench.numerics [--json] [--only NAME]``.
 
-One function a figure. It takes nothing, measures everything it compares side by side in this run,
-and returns a `Figure`; adding one means writing the function and naming it in ``FIGURES``.
+The closed forms of the profile fits against the stock pseudoinverse, on the published vocabularies
+where they are at hand.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from rich.box import SIMPLE
-from rich.console import Console
-from rich.table import Table
+from bench.figures import Figure, cpu_seconds, run
 from threadpoolctl import threadpool_limits
 
-from navaudit import provenance
 from navaudit.numerics.agreement import tabulate_gaps
 from navaudit.numerics.profiles import fit
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 CANDIDATES: Final = 16_384
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A table of measured rows, and the one number a reader takes from it."""
-
-    name: str
-    headline: str
-    value: float
-    input: str
-    rows: tuple[dict[str, Any], ...]
 
 
 def paths(vocabulary: str, count: int) -> tuple[np.ndarray, str]:
@@ -51,13 +32,6 @@ def paths(vocabulary: str, count: int) -> tuple[np.ndarray, str]:
     heading = rng.normal(0, 0.01, (count, 41)).cumsum(axis=1)
     moves = 0.1 * np.maximum(speed, 0.0) * np.stack((np.cos(heading), np.sin(heading)))
     return np.stack((*moves.cumsum(axis=-1), heading), axis=-1), f"{count} random drives"
-
-
-def cpu_seconds(work: Callable[[], object]) -> float:
-    """Processor time of one call in this process, which other processes hardly disturb."""
-    start = time.process_time()
-    work()
-    return time.process_time() - start
 
 
 def profile_fits() -> Figure:
@@ -101,31 +75,5 @@ def profile_gaps() -> Figure:
 FIGURES: Final = (profile_fits, profile_gaps)
 
 
-def show(figure: Figure, console: Console) -> None:
-    """Print one figure's headline and its rows."""
-    console.print(f"{figure.name}, {figure.input}: {figure.headline}: {figure.value:.4g}")
-    table = Table(*figure.rows[0], box=SIMPLE)
-    for row in figure.rows:
-        table.add_row(
-            *(f"{one:.3g}" if isinstance(one, float) else str(one) for one in row.values())
-        )
-    console.print(table)
-
-
-def main() -> None:
-    """Measure, and print tables or one JSON object."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--only", choices=[one.__name__ for one in FIGURES], action="append")
-    asked = parser.parse_args()
-    measured = [one() for one in FIGURES if not asked.only or one.__name__ in asked.only]
-    if asked.json:
-        figures = {one.name: asdict(one) for one in measured}
-        print(json.dumps({"figures": figures, "provenance": provenance.here()}, allow_nan=False))
-        return
-    for one in measured:
-        show(one, Console())
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, FIGURES)

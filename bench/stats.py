@@ -6,21 +6,15 @@ on one thread, in processor time, which other processes hardly disturb.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any, Final
 
 import numba
 import numpy as np
-from bench.numerics import Figure, cpu_seconds, show
-from rich.console import Console
+from bench.figures import Figure, best, run
 from sklearn.metrics import average_precision_score, roc_auc_score
-from threadpoolctl import threadpool_limits
 
-from navaudit import provenance
 from navaudit.stats import auc
 from navaudit.stats.bootstrap import difference_of_medians
 from navaudit.stats.clusters import cluster_means
@@ -42,22 +36,6 @@ def scenes(count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     labels = random.random((count, CANDIDATES), dtype=np.float32) < 0.125
     noise = random.standard_normal((count, CANDIDATES), dtype=np.float32)
     return noise + np.float32(0.75) * labels, labels
-
-
-def best(work: Callable[[], object], times: int = 5) -> float:
-    """Least processor time of some calls, after one that compiles."""
-    work()
-    return min(cpu_seconds(work) for _ in range(times))
-
-
-def one_thread(measure: Callable[[], Figure]) -> Figure:
-    """Measure with every library on one thread."""
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    with threadpool_limits(1):
-        figure = measure()
-    numba.set_num_threads(before)
-    return figure
 
 
 def scene_auc() -> Figure:
@@ -186,21 +164,5 @@ FIGURES: Final = (scene_auc, corpus_auc, cluster_bootstrap, pair_bootstrap, scen
 EVERY_CORE: Final = (corpus_auc,)
 
 
-def main() -> None:
-    """Measure, and print tables or one JSON object."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--only", choices=[one.__name__ for one in FIGURES], action="append")
-    asked = parser.parse_args()
-    chosen = [one for one in FIGURES if not asked.only or one.__name__ in asked.only]
-    measured = [one() if one in EVERY_CORE else one_thread(one) for one in chosen]
-    if asked.json:
-        figures = {one.name: asdict(one) for one in measured}
-        print(json.dumps({"figures": figures, "provenance": provenance.here()}, allow_nan=False))
-        return
-    for one in measured:
-        show(one, Console())
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, FIGURES, EVERY_CORE)

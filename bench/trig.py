@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
-from bench.numerics import Figure, show
+from bench.figures import Figure, run
 from numba import njit
 
 from navaudit.numerics import trig
@@ -111,7 +111,8 @@ def trig_cost() -> Figure:
     return Figure("trig_cost", "nanoseconds for sincos", sincos, f"{POINTS} random points", rows)
 
 
-if __name__ == "__main__":
-    from rich.console import Console
+FIGURES: Final = (trig_cost,)
 
-    show(trig_cost(), Console())
+
+if __name__ == "__main__":
+    run(__doc__, FIGURES)

@@ -99,14 +99,14 @@ def smooth(sieve: Filter, half: int, series: Floats, out: Floats) -> None:
     """
     first, weight = sieve.first, sieve.weight
     samples, window = weight.shape
-    # sample by sample within, tap by tap without: the same sum for each sample, many at a time
-    shift = first[half]
-    for i in range(half, samples - half):
-        out[i] = 0.0
+    inner = out[half : samples - half]
+    inner[:] = 0.0
+    # tap by tap over all samples: the same sum for each sample, but many samples at a time
     for k in range(window):
         tap = weight[half, k]
-        for i in range(half, samples - half):
-            out[i] += tap * series[i - half + shift + k]
+        under = series[first[half] + k : first[half] + k + len(inner)]
+        for i in range(len(inner)):
+            inner[i] += tap * under[i]
     for end in range(2):
         begin = 0 if end == 0 else samples - half
         for i in range(begin, begin + half):
