@@ -15,7 +15,7 @@ from navaudit.scene.from_cache import SYNTHETIC_LENGTH
 from navaudit.scene.outlook import Outlook, Sighting
 from navaudit.scene.route import centre_of, find_route, route_lanes
 from navaudit.scene.scene import GROUND_KINDS, LANE, LANE_CONNECTOR, Ground, Scene, Track
-from navaudit.scene.traffic import FRAMES, lights_over, red_lanes, sighting, traffic_over
+from navaudit.scene.traffic import FRAMES, lights_over, red_lanes, sightings, traffic_over
 from navaudit.world.logs import Frame, Log
 from navaudit.world.maps import Drivable, Map
 from navaudit.world.trigonometry import LIBM, Trig
@@ -52,8 +52,8 @@ def outlook_at(log: Log, at: int, map_: Map, *, trig: Trig = LIBM) -> Outlook:
     """Return what a planner sees at the frame at a position of a log."""
     now = _frames(log, at, map_)[PAST]
     try:
-        ego = states_of([now], trig=trig)[0]
-        return _outlook(now, ego, sighting(now, ego, trig=trig), map_, trig)
+        states = states_of([now], trig=trig)
+        return _outlook(now, states[0], sightings([now], states, trig=trig)[0], map_, trig)
     except NavauditError as error:
         _raise_in(error, now)
 
@@ -66,9 +66,7 @@ def location_of(frame: Frame) -> str:
 def _scene(frames: Sequence[Frame], map_: Map, propose: Propose, trig: Trig) -> Scene:
     now, ahead = frames[PAST], frames[PAST:]
     states = states_of(frames, trig=trig)
-    seen = [
-        sighting(frame, ego, trig=trig) for frame, ego in zip(ahead, states[PAST:], strict=True)
-    ]
+    seen = sightings(ahead, states[PAST:], trig=trig)
     outlook = _outlook(now, states[PAST], seen[0], map_, trig)
     # lights are looked up on the route as given, not as corrected
     # (navsim/planning/metric_caching/metric_cache_processor.py:324-326)

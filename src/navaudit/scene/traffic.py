@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -31,54 +32,71 @@ _SIZE: Final = slice(3, 5)
 _KIND: Final = {name: kind for kind, name in enumerate(AGENT_KINDS)}
 
 
-# -------------------------------------------------------------------------------- one frame
+# ------------------------------------------------------------------------------- sightings
 
 
-def sighting(frame: Frame, ego: Floats, *, trig: Trig = LIBM) -> Sighting:
-    """Return what is annotated at a frame, on the map; ``ego`` is the state ``[11]`` there.
+def sightings(frames: Sequence[Frame], states: Floats, *, trig: Trig = LIBM) -> list[Sighting]:
+    """Return what is annotated at each frame, on the map; ``states`` are the ego's ``[frame, 11]``.
 
-    Agents of one kind keep the order of the file (nuplan/common/actor_state/tracked_objects.py:25).
+    Sorted by kind; objects of one kind keep the order of the file (nuplan/common/actor_state/
+    tracked_objects.py:25).
     """
-    boxes = _boxes(frame)
-    kind = np.array([_kind(name, frame) for name in boxes.name], np.int8)
-    order = np.argsort(kind, kind="stable")
-    kind = kind[order]
+    each = [_boxes(frame) for frame in frames]
+    ends = np.cumsum([0, *map(len, each)])
+    kind = np.array([_KIND[name] for boxes in each for name in boxes.name], np.int8)
+    of = np.repeat(np.arange(len(frames)), np.diff(ends))
+    order = np.lexsort((kind, of))
     # float32 as logged, computed with in float64
     # (navsim/planning/scenario_builder/navsim_scenario_utils.py:96-130)
-    logged = boxes.box[order].astype(np.float64)
-    speed = boxes.velocity_mps[order, :2].astype(np.float64)
-    cosine, sine = float(trig.cos([ego[HEADING]])[0]), float(trig.sin([ego[HEADING]])[0])
-    box = np.empty((len(boxes), 5))
-    box[:, _POSITION] = _turned(logged[:, :2], cosine, sine) + ego[[X, Y]]
-    box[:, _TURN] = wrapped(wrapped(logged[:, 6] + ego[HEADING], trig), trig)
+    logged = np.concatenate([boxes.box.astype(np.float64) for boxes in each])
+    speed = np.concatenate([boxes.velocity_mps[:, :2].astype(np.float64) for boxes in each])
+    cosine, sine = trig.cos(states[:, HEADING])[of], trig.sin(states[:, HEADING])[of]
+    box = np.empty((len(kind), 5))
+    box[:, _POSITION] = _turned(logged[:, :2], cosine, sine) + states[of, X : Y + 1]
+    box[:, _TURN] = wrapped(wrapped(logged[:, 6] + states[of, HEADING], trig), trig)
     box[:, _SIZE] = logged[:, 3:5]
     velocity = np.where(kind[:, None] <= BICYCLE, _turned(speed, cosine, sine), 0.0)
-    return Sighting(tuple(boxes.track[row] for row in order), kind, box, velocity)
+    token = [token for boxes in each for token in boxes.track]
+    rows = [order[a:b] for a, b in pairwise(ends)]
+    return [
+        Sighting(tuple(token[i] for i in one), kind[one], box[one], velocity[one]) for one in rows
+    ]
 
 
 def _boxes(frame: Frame) -> Boxes:
     boxes = frame.boxes
     if boxes is None:
-        raise BadInput("the frame has no annotations", where=f"frame {frame.token}")
+        raise BadInput(
+            "the frame has no annotations",
+            where=f"frame {frame.token}",
+            expected="them, at t = 0 and the eight frames after it",
+            remedy="use the logs of a split with annotations",
+        )
     if len(set(boxes.track)) < len(boxes):
         twice = next(one for one in boxes.track if boxes.track.count(one) > 1)
-        raise BadInput(f"track {twice} is annotated twice", where=f"frame {frame.token}")
-    if not (np.isfinite(boxes.box).all() and np.isfinite(boxes.velocity_mps[:, :2]).all()):
-        raise BadInput("a box is not finite", where=f"frame {frame.token}")
-    return boxes
-
-
-def _kind(name: str, frame: Frame) -> int:
-    if name not in _KIND:
         raise BadInput(
-            f"an object is of kind {name!r}",
+            f"track {twice} is annotated twice",
+            where=f"frame {frame.token}",
+            expected="one box of each track",
+        )
+    if not (np.isfinite(boxes.box).all() and np.isfinite(boxes.velocity_mps).all()):
+        raise BadInput(
+            "a box or a velocity is not finite",
+            where=f"frame {frame.token}",
+            expected="numbers",
+            remedy="leave the scene out, or mend its log",
+        )
+    strange = sorted(set(boxes.name).difference(_KIND))
+    if strange:
+        raise BadInput(
+            f"an object is of kind {strange[0]!r}",
             where=f"frame {frame.token}",
             expected=f"one of: {', '.join(AGENT_KINDS)}",
         )
-    return _KIND[name]
+    return boxes
 
 
-def _turned(xy: Floats, cosine: float, sine: float) -> Floats:
+def _turned(xy: Floats, cosine: Floats, sine: Floats) -> Floats:
     x, y = xy[:, 0], xy[:, 1]
     return np.column_stack([x * cosine - y * sine, x * sine + y * cosine])
 
