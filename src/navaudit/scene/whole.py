@@ -1,0 +1,59 @@
+"""Files that appear whole or not at all, also when the machine stops in the middle."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from navaudit.errors import BadInput
+
+PART: Final = ".part"
+"""How the names of unfinished files end; they begin with a dot."""
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Give a stream to write to; the file takes its place when the block ends without an error.
+
+    What is written is on the disk before the file has its name, and the name before this returns.
+    """
+    beside = path.with_name(f".{path.name}.{os.getpid()}{PART}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with beside.open("wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(beside, path)
+        _settle(path.parent)
+    except OSError as error:
+        raise BadInput(
+            f"the file cannot be written: {error}",
+            where=str(path),
+            remedy="make room or permit it, then run again: what is finished is kept",
+        ) from error
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def put(path: Path, data: bytes) -> None:
+    """Write a file whole."""
+    with whole_file(path) as stream:
+        stream.write(data)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what writers that were killed have left."""
+    for path in folder.glob(f".*{PART}"):
+        path.unlink(missing_ok=True)
+
+
+def _settle(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
