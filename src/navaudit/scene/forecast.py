@@ -97,7 +97,9 @@ def _times_s(steps: int) -> Floats:
 
 
 def _nearest(ego: Floats, seen: Sighting, without: Collection[str]) -> NDArray[np.int64]:
-    centre = ego[[X, Y]] + REAR_AXLE_TO_CENTRE_M * np.array([cos_of(ego[HEADING]), sin_of(ego[HEADING])])
+    centre = ego[[X, Y]] + REAR_AXLE_TO_CENTRE_M * np.array(
+        [cos_of(ego[HEADING]), sin_of(ego[HEADING])]
+    )
     away = seen.box[:, :2] - centre
     known = ~np.array([token in without for token in seen.token], np.bool_)
     kept = np.flatnonzero(known & ~(hypot_of(away[:, 1], away[:, 0]) > SIGHT_M))

@@ -17,7 +17,7 @@ from navaudit.numerics.polyline import distance_to_segment
 Floats = NDArray[np.float64]
 Longs = NDArray[np.int64]
 
-_SLACK = 1e-9
+_SLACK_M = 1e-9  # far above rounding
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -30,12 +30,10 @@ def gap_within(
     """
     if limit == 0.0:
         return limit
-    west, east = min(box[0, 0], box[1, 0], box[2, 0], box[3, 0]), max(
-        box[0, 0], box[1, 0], box[2, 0], box[3, 0]
-    )
-    south, north = min(box[0, 1], box[1, 1], box[2, 1], box[3, 1]), max(
-        box[0, 1], box[1, 1], box[2, 1], box[3, 1]
-    )
+    west = min(box[0, 0], box[1, 0], box[2, 0], box[3, 0])
+    east = max(box[0, 0], box[1, 0], box[2, 0], box[3, 0])
+    south = min(box[0, 1], box[1, 1], box[2, 1], box[3, 1])
+    north = max(box[0, 1], box[1, 1], box[2, 1], box[3, 1])
     nearest = limit
     if point_in_rings(box[0, 0], box[0, 1], xy, ring_start, first, last) != OUTSIDE:
         return 0.0
@@ -45,7 +43,7 @@ def gap_within(
             return 0.0
         for i in range(begin + 1, end):
             ax, ay, bx, by = xy[i - 1, 0], xy[i - 1, 1], xy[i, 0], xy[i, 1]
-            wide = nearest + _SLACK
+            wide = nearest + _SLACK_M
             if min(ax, bx) > east + wide or max(ax, bx) < west - wide:
                 continue
             if min(ay, by) > north + wide or max(ay, by) < south - wide:

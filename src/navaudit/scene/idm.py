@@ -34,6 +34,9 @@ EPSILON_M: Final = 1e-5
 """Places on a path are looked up no nearer to its beginning than this."""
 
 
+_ONE_RING = np.array([0, 5])
+
+
 class Crowd(NamedTuple):
     """The forecast as the kernel reads it."""
 
@@ -105,7 +108,7 @@ def acceleration(motion: Floats, leader: Floats, wanted_mps: float) -> float:
     gap = max((leader[0] - motion[0]) - leader[2], MIN_GAP_M)
     crowding = wanted_gap / gap
     rate = ACCELERATION_MPS2 * ((1.0 - tenth_power(speed / wanted_mps)) - crowding * crowding)
-    if rate != rate:
+    if math.isnan(rate):
         return rate
     return min(max(rate, -DECELERATION_MPS2), ACCELERATION_MPS2)
 
@@ -160,7 +163,7 @@ def _gap(crowd: Crowd, sample: int, shape: int, car_ring: Floats, limit: float) 
     objects = len(crowd.speed)
     if shape < objects:
         ring = crowd.ring[sample, shape]
-        return gap_within(limit, car_ring, ring, np.array([0, 5]), 0, 1)
+        return gap_within(limit, car_ring, ring, _ONE_RING, 0, 1)
     light = shape - objects
     first, last = crowd.light_polygon[light], crowd.light_polygon[light + 1]
     return gap_within(limit, car_ring, crowd.light_xy, crowd.light_ring, first, last)
@@ -174,9 +177,7 @@ def write_pose(path: Path, along_m: float, pose: Floats) -> None:
     is no number becomes 0 (pdm_path.py:79-84).
     """
     measures = path.measures
-    at = min(max(along_m, EPSILON_M), measures[-1])
-    if along_m != along_m:
-        at = along_m
+    at = along_m if math.isnan(along_m) else min(max(along_m, EPSILON_M), measures[-1])
     high = min(max(np.searchsorted(measures, at), 1), len(measures) - 1)
     low = high - 1
     span, since = measures[high] - measures[low], at - measures[low]
@@ -186,5 +187,5 @@ def write_pose(path: Path, along_m: float, pose: Floats) -> None:
     turn = (path.heading[high] - path.heading[low]) / span * since + path.heading[low]
     pose[2] = wrap_by_atan2(turn)
     for k in range(3):
-        if pose[k] != pose[k]:
+        if math.isnan(pose[k]):
             pose[k] = 0.0

@@ -12,7 +12,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final, Literal, get_args
 
 from navaudit.errors import BadInput
@@ -68,7 +67,9 @@ class Memory:
                 f"memory is {self.mode!r} and {len(self.injected)} lists are injected",
                 expected="lists with inject, and none without",
             )
-        object.__setattr__(self, "injected", MappingProxyType(dict(self.injected)))
+        if self.ids and self.mode in ("fresh", "inject"):
+            raise BadInput(f"memory is {self.mode!r} and carries {self.ids[0]}", expected="nothing")
+        object.__setattr__(self, "injected", dict(self.injected))
 
     def recall(self, token: str) -> Recall:
         """Return what a scene is planned with."""

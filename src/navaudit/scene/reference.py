@@ -8,13 +8,12 @@ on from four to five seconds.  The reference is that path itself, not what a car
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from navaudit.arrays import frozen
 from navaudit.axes import HEADING, STATE, STEPS, VX, X, Y
 from navaudit.errors import BadInput
 from navaudit.numerics.angles import cos_of, hypot_of, sin_of
@@ -107,6 +106,23 @@ def propose(outlook: Outlook, memory: Memory, judge: Judge) -> Plan:
     drive.go_on(fan, chosen)
     track = stamp(outlook.time_us, fan.pose[chosen])
     return Plan(track, memory.keep(met), chosen, scores, fan.pose, fan.motion, fan.leader, met)
+
+
+@dataclass(eq=False)
+class Planner:
+    """The planner of one chunk: gives each outlook in turn its reference, and remembers.
+
+    Not frozen: what it remembers is the point of it.
+    """
+
+    judge: Judge
+    memory: Memory = field(default_factory=Memory)
+
+    def __call__(self, outlook: Outlook) -> Track:
+        """Plan the next scene of the chunk."""
+        plan = propose(outlook, self.memory, self.judge)
+        self.memory = plan.memory
+        return plan.track
 
 
 @dataclass(frozen=True, eq=False)
