@@ -74,13 +74,24 @@ def standing(
     return Actor(token, *thing, where, way, np.zeros((steps, 2)), np.zeros(steps))
 
 
+EASE_M: Final = {"bicycle": 4.0, "pedestrian": 0.4}
+"""How long before the end of their line they begin to slow down."""
+
+
 def moving_along(token: str, kind: str, line_m: Array, s_m: Array, dt_s: float) -> Actor:
-    """Something that moves along a line; it stands where the line ends."""
+    """Something that moves along a line and comes to stand where the line ends."""
     total = lengths(line_m)
-    where = np.clip(s_m, 0.0, total[-1])
+    where = _come_to_rest(np.maximum(s_m, 0.0), float(total[-1]), EASE_M[kind])
     xy = point_at(line_m, total, where)
     heading = unit(point_at(tangents(line_m), total, where))
-    speed = np.diff(where, append=where[-1]) / dt_s
+    step = np.diff(where) / dt_s
+    speed = np.concatenate([step[:1], (step[:-1] + step[1:]) / 2, step[-1:]])
     return Actor(
         token, kind, THINGS[kind], xy, heading, heading * speed[:, None], np.zeros(len(s_m))
     )
+
+
+def _come_to_rest(s_m: Array, end_m: float, ease_m: float) -> Array:
+    """Even motion up to ``ease_m`` before the end, then evenly slower."""
+    left = np.clip(end_m + ease_m - s_m, 0.0, 2.0 * ease_m)
+    return np.where(s_m < end_m - ease_m, s_m, end_m - left * left / (4.0 * ease_m))

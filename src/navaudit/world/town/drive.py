@@ -120,7 +120,7 @@ def _queue(rng: np.random.Generator, network: Network, intent: Intent) -> list[C
     front, cars = edge.length_m - STOP_SHORT_M, []
     for _ in range(intent.queue):
         size = draw_body(rng)
-        path = join(network, list(wander(rng, network, edge.index)))
+        path = join(network, list(wander(rng, network, edge.index, edge.length_m)))
         cars.append(_car(rng, size, path, front - size[0] / 2, 0.0))
         front -= size[0] + 2.0 + float(rng.random())
     return cars
@@ -151,7 +151,7 @@ def _populate(
         s = float(rng.uniform(2.0, 30.0))
         while s < edge.length_m - 6.0:
             size, speed = draw_body(rng), 0.85 * edge.cap_at(s)
-            route = wander(rng, network, edge.index)
+            route = wander(rng, network, edge.index, s)
             if _welcome(network, intent, route, s):
                 cars.append(_car(rng, size, join(network, list(route)), s, speed))
             u = float(rng.random())

@@ -58,10 +58,14 @@ class Intent:
 
 
 def wander(
-    rng: np.random.Generator, network: Network, first: int, straight: bool = False
+    rng: np.random.Generator,
+    network: Network,
+    first: int,
+    start_m: float,
+    straight: bool = False,
 ) -> tuple[int, ...]:
-    """Draw a route from a lane; ``straight``: straight on at the first junction, if possible."""
-    route, length = [first], network.edges[first].length_m
+    """Draw a route from a place on a lane; ``straight``: straight on first, if possible."""
+    route, length = [first], network.edges[first].length_m - start_m
     while length < ROUTE_M:
         ways = network.edges[route[-1]].nexts
         on = [w for w in ways if (c := network.edges[w].connector) and c.turn == "straight"]
@@ -120,7 +124,9 @@ def ordinary(rng: np.random.Generator, network: Network) -> Intent:
     turns_green = arrival + (rng.uniform(-9.0, -5.0) if green else rng.uniform(3.0, 12.0))
     lights = _lights(rng, network, lane, float(turns_green))
     warmup = float(rng.uniform(3.0, 7.0))
-    return Intent("ordinary", wander(rng, network, lane), start, speed, lights, warmup, keenness)
+    return Intent(
+        "ordinary", wander(rng, network, lane, start), start, speed, lights, warmup, keenness
+    )
 
 
 def _along(rng: np.random.Generator, network: Network, lane: int, speed_mps: float) -> Intent:
@@ -130,7 +136,7 @@ def _along(rng: np.random.Generator, network: Network, lane: int, speed_mps: flo
     arrival = (edge.length_m - start) / speed_mps
     lights = _lights(rng, network, lane, arrival - float(rng.uniform(5.0, 8.0)))
     keenness = min(1.0, speed_mps / min(edge.cap_mps))
-    route = wander(rng, network, lane)
+    route = wander(rng, network, lane, start)
     return Intent(
         "along", route, start, min(speed_mps, edge.cap_at(start)), lights, 2.5, keenness,
         clear_m=edge.length_m,
@@ -197,7 +203,7 @@ def change_lane(rng: np.random.Generator, network: Network) -> Intent:
     other = left if left >= 0 else right
     begin = float(rng.uniform(0.36, 0.48)) * min(network.edges[lane].length_m, 190.0)
     span = plan.speed_mps * float(rng.uniform(4.0, 5.0))
-    route = (lane, *wander(rng, network, other))
+    route = (lane, *wander(rng, network, other, 0.0))
     change = (begin, begin + span)
     return replace(plan, kind="change_lane", route=route, change_m=change, shut=(other,))
 
@@ -211,7 +217,7 @@ def run_red(rng: np.random.Generator, network: Network) -> Intent:
     arrival = (edge.length_m - start) / speed
     red = arrival - float(rng.uniform(-0.3, 1.2))
     lights = _lights(rng, network, lane, red - GREEN_S - YELLOW_S)
-    route = wander(rng, network, lane, straight=True)
+    route = wander(rng, network, lane, start, straight=True)
     beyond = ROUTE_M / 2
     return Intent(
         "run_red", route, start, min(speed, edge.cap_at(start)), lights, 1.5, 0.9,
@@ -233,7 +239,7 @@ def tailgate(rng: np.random.Generator, network: Network) -> Intent:
     arrival = (edge.length_m - start) / speed
     lights = _lights(rng, network, lane, arrival + float(rng.uniform(8.0, 11.0)))
     return Intent(
-        "tailgate", wander(rng, network, lane), start, speed, lights, 1.5,
+        "tailgate", wander(rng, network, lane, start), start, speed, lights, 1.5,
         min(1.0, speed / min(edge.cap_mps)), queue=queue, brakes_late=True, clear_m=edge.length_m,
     )  # fmt: skip
 

@@ -26,6 +26,7 @@ FRAMES: Final = 41
 HISTORY: Final = 3
 FUTURE: Final = 10
 SCENES_A_LOG: Final = 8
+"""At most; the scenes are spread evenly over as few logs as that takes."""
 RUN: Final = 4
 """Scenes are chosen in runs of so many consecutive frames."""
 
@@ -90,7 +91,7 @@ def share_out(seed: int, scenes: int) -> tuple[Errand, ...]:
     special = dict(zip(order, wanted, strict=False))
     errands = []
     for index in range(logs):
-        count = min(SCENES_A_LOG, scenes - index * SCENES_A_LOG)
+        count = (scenes * (index + 1)) // logs - (scenes * index) // logs
         kind, failing = special.get(index, ("ordinary", 0))
         place = int(rng.integers(len(PLACES)))
         errands.append(Errand(index, place, kind, min(failing, count), count))

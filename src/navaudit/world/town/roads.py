@@ -29,7 +29,7 @@ from navaudit.world.town.curves import (
 GRID: Final = 4
 """Streets in each direction."""
 
-MOST_BLOCKS: Final = 22
+MOST_BLOCKS: Final = 23
 """Blocks with a street between, of the 24 a full grid has."""
 
 KERB_RADIUS_M: Final = 9.0

@@ -32,6 +32,7 @@ ROUNDS: Final = 2
 SHARPEST: Final = 0.16
 """Largest curvature, in 1/m."""
 SIDEWAYS_MPS2: Final = 2.8
+HARDEST_MPS2: Final = 6.0
 FASTEST_MPS: Final = 15.5
 LOOKED_AT: Final = (9, 19, 29, 39)
 """Poses by which trajectories are compared: after 1, 2, 3 and 4 s."""
@@ -82,7 +83,8 @@ def sampled(rng: np.random.Generator, count: int) -> Array:
     speed = rng.uniform(0.0, FASTEST_MPS, count)
     stops = rng.random(count) < 0.1
     begin, end = rng.uniform(-3.2, 2.2, (2, count))
-    begin = np.where(stops, -speed / rng.uniform(1.2, 4.0, count), begin)
+    braking = np.minimum(speed / rng.uniform(1.2, 4.0, count), HARDEST_MPS2)
+    begin = np.where(stops, -braking, begin)
     end = np.where(stops, begin, end)
     gentle = np.where(rng.random(count) < 0.5, 0.06, 1.0)
     bend = rng.uniform(-1.0, 1.0, (2, count))
