@@ -154,12 +154,12 @@ def _no_threat(ride: Ride, ignored: Truths) -> Reason:
     if best is None:
         return Reason(TTC, 1.0, "passes: nobody to meet", facts=facts)
     gap, step, offset, agent = best
-    facts |= {"ahead_s": round(offset * DT_S, 1), "later_step": step + offset}
+    more = {"ahead_s": round(offset * DT_S, 1), "later_step": step + offset}
     close = f"closest is {_name(ride, agent)}, {gap:.2f} m away {offset * DT_S:.1f} s after"
     return Reason(
         TTC, 1.0, f"passes: {close} {at_s(step)}", step,
         "gap between the projected car and the object", gap, 0.0, gap, "m",
-        ride.scene.traffic.token[agent], _middle(ride, step + offset, agent), facts,
+        ride.scene.traffic.token[agent], _middle(ride, step + offset, agent), facts | more,
     )  # fmt: skip
 
 

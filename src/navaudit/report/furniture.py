@@ -1,0 +1,87 @@
+"""What stands round a picture from above: scale, north, legend."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from navaudit.report.look import Look
+from navaudit.report.view import View
+from navaudit.scene.scene import BICYCLE, CARPARK_AREA, INTERSECTION, PEDESTRIAN, VEHICLE, Scene
+
+BARS_M: Final = (1, 2, 5, 10, 20, 50, 100)
+
+
+def draw_scale(ax: Axes, look: Look) -> None:
+    """Draw a bar of a round number of metres, about a fifth of the picture wide."""
+    west, east = ax.get_xlim()
+    south, north = ax.get_ylim()
+    length = max((one for one in BARS_M if one <= (east - west) / 4), default=BARS_M[0])
+    x, y = west + 0.03 * (east - west), south + 0.03 * (north - south)
+    plate = {"facecolor": look.page, "alpha": 0.8, "edgecolor": "none", "pad": 2.0}
+    ax.plot([x, x + length], [y, y], color=look.ink, lw=3, zorder=11, solid_capstyle="butt")
+    ax.annotate(
+        f"{length} m", (x + length / 2, y), (0, 4), textcoords="offset points", ha="center",
+        va="bottom", color=look.ink, fontsize=8, zorder=11, bbox=plate,
+    )  # fmt: skip
+
+
+def draw_north(ax: Axes, view: View, look: Look) -> None:
+    """Draw an arrow to the north in the upper right corner."""
+    way = np.array([-np.sin(view.turn_rad), np.cos(view.turn_rad)])
+    at = np.array([0.94, 0.93])
+    shape = np.array([ax.get_position().width, ax.get_position().height])
+    step = 0.032 * way * shape.min() / shape
+    arrow = {"arrowstyle": "-|>", "color": look.faint, "lw": 1.2}
+    ax.annotate(
+        "", at + step, at - step, xycoords="axes fraction", textcoords="axes fraction",
+        arrowprops=arrow, zorder=11,
+    )  # fmt: skip
+    ax.annotate(
+        "N", at + 1.6 * step, xycoords="axes fraction", color=look.faint, fontsize=8,
+        ha="center", va="center", zorder=11,
+    )  # fmt: skip
+
+
+def legend_of(scene: Scene, look: Look, drive: bool = True) -> list[Any]:
+    """Handles for what a picture of this scene shows."""
+    handles: list[Any] = []
+    if drive:
+        handles.append(Line2D([], [], color=look.candidate, lw=2.2, label="candidate, driven"))
+        fill, edge = to_rgba(look.failure, 0.35), look.failure
+        handles.append(Patch(facecolor=fill, edgecolor=edge, lw=2, label="where it fails"))
+    if scene.human is not None:
+        handles.append(
+            Line2D([], [], color=look.human, lw=2, marker="o", ms=4, label="human, logged")
+        )
+    handles += [
+        Line2D([], [], color=look.reference, lw=1.6, ls=(0, (1.2, 1.6)), label="reference planner"),
+        Line2D([], [], color=look.centreline, lw=1.2, ls=(0, (7, 3)), label="centreline"),
+        Patch(facecolor=look.route, edgecolor="none", label="lane of the route"),
+        Patch(facecolor=look.road, edgecolor=look.edge, label="drivable"),
+    ]
+    return handles + _kinds(scene, look)
+
+
+def _kinds(scene: Scene, look: Look) -> list[Any]:
+    ground, traffic = scene.ground.kind, scene.traffic.kind
+    handles: list[Any] = []
+    if (ground == INTERSECTION).any():
+        handles.append(Patch(facecolor=look.crossing, edgecolor=look.edge, label="intersection"))
+    if (ground == CARPARK_AREA).any():
+        handles.append(Patch(facecolor=look.carpark, edgecolor=look.edge, label="car park"))
+    if scene.lights.red.any():
+        fill, edge = to_rgba(look.red_light, 0.16), look.red_light
+        red = Patch(facecolor=fill, edgecolor=edge, hatch="////", label="connector at red")
+        handles.append(red)
+    for kind, name in ((VEHICLE, "vehicle"), (PEDESTRIAN, "pedestrian"), (BICYCLE, "bicycle")):
+        if (traffic == kind).any():
+            handles.append(Patch(facecolor=look.of_kind(kind), edgecolor=look.ink, label=name))
+    if (traffic > BICYCLE).any():
+        handles.append(Patch(facecolor=look.thing, edgecolor=look.ink, label="static object"))
+    return handles
