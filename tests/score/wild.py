@@ -26,6 +26,15 @@ def wild_scene(seed):
     return _draw(np.random.default_rng(seed))[0]
 
 
+class Case(tuple):
+    """A scene and candidates for it; says by its seed what it is."""
+
+    seed = 0
+
+    def __repr__(self):
+        return f"wild_case({self.seed}, {len(self[1])})"
+
+
 def wild_case(seed, count):
     """Draw a scene and candidates for it: ``(Scene, Vocabulary)``."""
     rng = np.random.default_rng(seed)
@@ -33,7 +42,9 @@ def wild_case(seed, count):
     following = rng.random(count) < 0.5
     poses = draw_candidates(rng, count, world.state[VX])
     poses[following] = followers(rng, world, layout, int(following.sum()))
-    return scene, Vocabulary(poses)
+    case = Case((scene, Vocabulary(poses)))
+    case.seed = seed
+    return case
 
 
 SEEDS = st.integers(0, 2**32 - 1)
