@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from navaudit.errors import BadInput
+from navaudit.errors import BadInput, Refused
 
 PART: Final = ".part"
 """How the names of unfinished files end; they begin with a dot."""
@@ -57,3 +58,19 @@ def _settle(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Hold a lock file while the block runs; the system lets go of it however the process ends."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise Refused(
+                "another run is writing here",
+                where=str(path.parent),
+                remedy="wait for it, or end it and run again",
+            ) from error
+        yield
