@@ -150,7 +150,7 @@ def _draw_close_up(
     draw_scene(ax, scene, view, later, look, drivers=False)
     ax.plot(*placed[:, CENTRE].T, color=look.candidate, lw=1.6, zorder=7)
     if focus.fails:
-        mark_failure(ax, scene, points, view, focus, look)
+        mark_failure(ax, scene, points, view, focus, look, measured=True)
     else:
         fill = to_rgba(look.candidate, 0.2)
         boxes(ax, placed[None, step, :4], edge=look.candidate, fill=fill, lw=2.0, zorder=9)
@@ -183,6 +183,6 @@ def _how_far(focus: Reason) -> str:
     if focus.column == DDC:
         return f"{value:.1f} m against the traffic within a second"
     if focus.column == LK:
-        return f"{focus.facts['longest_run_steps'] * DT_S:.1f} s on end off the centreline"
+        return f"{focus.facts['longest_run_steps']} steps on end off the centreline"
     failing, passing = PHRASES.get(focus.column, ("", ""))
     return (failing if focus.fails else passing).format(value)

@@ -11,7 +11,7 @@ from matplotlib.colors import to_rgba
 from numpy.typing import NDArray
 
 from navaudit.axes import CENTRE, DAC, DDC, FRONT_LEFT, FRONT_RIGHT, LK, NC, STEPS, TLC, TTC
-from navaudit.report.birdseye import boxes, label
+from navaudit.report.birdseye import boxes
 from navaudit.report.look import DARK, Look
 from navaudit.report.view import View
 from navaudit.scene.scene import Scene
@@ -24,9 +24,12 @@ Floats = NDArray[np.float64]
 
 def mark_failure(
     ax: Axes, scene: Scene, points: Floats, view: View, failure: Reason, look: Look,
-    strong: bool = True,
+    strong: bool = True, measured: bool = False,
 ) -> None:  # fmt: skip
-    """Highlight the car ``points`` ``[step, 5, xy]`` where a column fails, and what it fails at."""
+    """Highlight the car ``points`` ``[step, 5, xy]`` where a column fails, and what it fails at.
+
+    ``strong`` fills the car and shows what it heads for; ``measured`` writes how far it is off.
+    """
     step = failure.step or 0
     placed = view.place(points)
     edge, fill = look.failure, to_rgba(look.failure, 0.30 if strong else 0.0)
@@ -43,7 +46,7 @@ def mark_failure(
     if failure.column in (DAC, TLC) and failure.where is not None:
         at = view.place(failure.where)
         ax.plot(*at, marker="o", ms=9, mfc="none", mec=look.failure, mew=2.0, zorder=9.5)
-    if not strong or failure.where is None:
+    if not measured or failure.where is None:
         return
     if failure.column == LK:
         line = shapely.LineString(scene.centreline[:, :2])
@@ -79,7 +82,12 @@ def _measure(
         return
     way = view.place(shapely.get_coordinates(shapely.shortest_line(shape, shapely.Point(point))))
     ax.plot(*way.T, color=look.ink, lw=1.4, zorder=9.6)
-    label(ax, way.mean(axis=0), f"{np.hypot(*(way[1] - way[0])):.2f} m", look.ink, look, 8.5)
+    plate = {"facecolor": look.page, "alpha": 0.85, "edgecolor": "none", "pad": 1.5}
+    ax.annotate(
+        f"{np.hypot(*(way[1] - way[0])):.2f} m", way.mean(axis=0), (14, 14), color=look.ink,
+        textcoords="offset points", fontsize=9, weight="bold", zorder=12, bbox=plate,
+        arrowprops={"arrowstyle": "-", "color": look.ink, "lw": 0.6},
+    )  # fmt: skip
 
 
 def draw_badges(

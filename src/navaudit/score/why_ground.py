@@ -37,6 +37,8 @@ Floats = NDArray[np.float64]
 WHEELED: Final = (ROADBLOCK, INTERSECTION, CARPARK_AREA, DRIVABLE_AREA)
 """Kinds of ground that a corner may be on."""
 
+SEAM_M: Final = 0.01
+
 
 class Terrain:
     """The ground of one scene as shapes; distances to it are for explanations only."""
@@ -56,19 +58,20 @@ class Terrain:
 
     @cached_property
     def road(self) -> shapely.Geometry:
-        """All drivable polygons in one, its vertices on millimetres.
+        """All drivable polygons in one, its vertices on centimetres.
 
-        Neighbours meet up to rounding only; without the millimetres their seams would be edges.
+        Neighbours meet but roughly; without the centimetres their seams would be edges.
         """
-        return shapely.union_all(self.shapes[self.drivable], grid_size=1e-3)
+        return shapely.union_all(self.shapes[self.drivable], grid_size=SEAM_M)
 
     def depth_m(self, points: Floats) -> Floats:
-        """How far points ``[..., xy]`` are within the road; negative how far off it."""
+        """How far points ``[..., xy]`` are within the road, to a centimetre; negative if off it."""
         if self.road.is_empty:
             return np.full(points.shape[:-1], -np.inf)
         dots = shapely.points(points)
-        inside = shapely.distance(dots, self.road.boundary)
-        return np.asarray(np.where(shapely.intersects(self.road, dots), inside, -inside))
+        off = shapely.distance(dots[..., None], self.shapes[self.drivable]).min(axis=-1)
+        within = shapely.distance(dots, self.road.boundary)
+        return np.asarray(np.where(off > 0.0, -off, within))
 
     def nearest(self, point: Floats) -> int | None:
         """Index of the drivable polygon nearest to a point ``[xy]``."""
@@ -211,12 +214,12 @@ def why_lane(ride: Ride) -> Reason:
     step = int(ends[mildest.argmax()]) if failed is None else failed
     window = counted[np.searchsorted(counted, step) + 1 - PATIENCE_STEPS :][:PATIENCE_STEPS]
     facts["steps"] = window.tolist()
-    run_s = f"{run * DT_S:.1f} s on end"
+    long = f"for {run} steps on end ({PATIENCE_STEPS} fail)"
     if failed is None:
-        off = f", {run_s} more than {LIMIT_M} m off it" if run else ""
-        told = f"passes: at most {widest:.2f} m off the centreline{off}"
+        told = f"passes: at most {widest:.2f} m off the centreline"
+        told += f", more than {LIMIT_M} m {long}" if run else ""
     else:
-        told = f"fails at {at_s(step)}: {run_s} more than {LIMIT_M} m off the centreline"
+        told = f"fails at {at_s(step)}: more than {LIMIT_M} m off the centreline {long}"
         told += f", at most {widest:.2f} m"
     return Reason(
         LK, score, told, step, "least distance off the centreline in the worst two seconds",
