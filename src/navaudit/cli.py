@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "doctor": "which numeric kernels run here, and whether they are healthy",
     "town": "write a synthetic town in the real file formats",
     "scenes": "make scenes, with their reference trajectories, from logs and maps",
+    "explain": "why one candidate scores as it does, in words and a picture",
 }
 """Each command and what it is for; ``navaudit.commands.<name>`` holds it."""
 
