@@ -84,7 +84,8 @@ class Sketch:
         blocks = Blocks(
             id=(*self.blocks, *self.joints),
             polygons=Polygons.of(
-                [shapely.union_all([shapes[row] for row in rows]) for rows in owned]
+                shapely.union_all([shapes[row] for row in rows]) if rows else shapely.Polygon()
+                for rows in owned
             ),
             first_connector=len(block),
             ways=Links.of(owned),

@@ -304,3 +304,10 @@ def test_house_trigonometry_finds_the_same_route():
         ]
         assert routes[0].lane == routes[1].lane
         assert routes[0].start_way == routes[1].start_way
+
+
+def test_a_route_without_lanes_is_refused():
+    sketch = chain(2)
+    sketch.blocks["9"] = {}
+    with pytest.raises(BadInput, match="no lane of the route"):
+        route_at(sketch.map(), ["9"], 300.0, 200.0)

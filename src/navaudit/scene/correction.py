@@ -156,27 +156,23 @@ def _without_gaps(blocks: Blocks, route: list[int]) -> list[int]:
 
 def _cut_before_loop(blocks: Blocks, route: list[int]) -> list[int]:
     """Return the route up to the first connector that overlaps an earlier one."""
-    earlier: list[int] = []
-    for place, block in enumerate(route):
-        if block < blocks.first_connector:
-            continue
-        if earlier and _overlaps(blocks, block, earlier):
-            return route[:place]
-        earlier.append(block)
+    places = [place for place, block in enumerate(route) if block >= blocks.first_connector]
+    bounds = blocks.polygons.bounds[[route[place] for place in places]]
+    low, high = bounds[:, :2], bounds[:, 2:]
+    meet = (low[:, None] <= high).all(axis=2) & (high[:, None] >= low).all(axis=2)
+    for later, earlier in np.argwhere(np.tril(meet, -1)).tolist():
+        if _shared_m2(blocks, route[places[later]], route[places[earlier]]) > LOOP_M2:
+            return route[: places[later]]
     return route
 
 
-def _overlaps(blocks: Blocks, block: int, others: list[int]) -> bool:
-    own, bounds = blocks.polygons.bounds[block], blocks.polygons.bounds[others]
-    meet = (bounds[:, :2] <= own[2:]) & (bounds[:, 2:] >= own[:2])
-    near = np.flatnonzero(meet.all(axis=1))
-    shape, *shapes = blocks.polygons.take([block, *(others[one] for one in near)]).shapes()
+def _shared_m2(blocks: Blocks, one: int, other: int) -> float:
+    shapes = blocks.polygons.take([one, other]).shapes()
     try:
-        shared_m2 = shapely.area(shapely.intersection(shapes, shape))
+        return float(shapely.area(shapely.intersection(*shapes)))
     except shapely.errors.GEOSException as error:
         raise BadInput(
-            f"the overlap of roadblock connectors cannot be computed: {error}",
-            where=f"roadblock connector {blocks.id[block]}",
+            f"the overlap of two roadblock connectors cannot be computed: {error}",
+            where=f"roadblock connectors {blocks.id[one]} and {blocks.id[other]}",
             expected="polygons that do not cross themselves",
         ) from error
-    return bool((shared_m2 > LOOP_M2).any())

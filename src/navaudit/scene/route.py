@@ -23,6 +23,7 @@ WINDOW: Final = 30
 """How many blocks of the route the centreline covers at most."""
 
 _NODE_CAPACITY: Final = 10
+_SLACK_M: Final = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +70,11 @@ def find_route(
     ids = tuple(dict.fromkeys(given))
     known = known_blocks(map_, ids)
     if not known:
-        raise BadInput("the route has no blocks", expected="one at least")
+        raise BadInput(
+            "the route has no blocks",
+            expected="one at least",
+            remedy="leave scenes without a route out, as has_route of a scene filter does",
+        )
     mended = corrected(map_, known, ego, trig)
     # ids again: a connector whose id a roadblock bears as well turns into that roadblock
     # (navsim's pdm_planner/abstract_pdm_planner.py:58)
@@ -139,15 +144,26 @@ def _tree_order(drivable: Drivable, ego: Pose) -> list[int]:
 
 def _nearest_way(map_: Map, lanes: Mapping[str, int], ego: Pose, trig: Trig) -> int:
     """Return the first way that contains the ego's centre, else the first of the nearest ones."""
-    ways = list(lanes.values())
+    ways = np.array(list(lanes.values()))
     polygons = map_.ways.polygons.take(ways)
     inside = np.flatnonzero(polygons.contain(centre_of(ego, trig)))
     if len(inside):
-        return ways[int(inside[0])]
-    away_m = shapely.distance(polygons.shapes(), shapely.Polygon(_footprint(ego, trig)))
-    if not (away_m < np.inf).any():
-        raise BadInput("no lane of the route has a polygon", where=f"map {map_.location}")
-    return ways[int(np.nanargmin(away_m))]
+        return int(ways[inside[0]])
+    box = _footprint(ego, trig)
+    # no polygon is nearer than its bounds, nor the nearest farther than any vertex
+    bounds, away = polygons.bounds, polygons.xy - box[0]
+    gaps_m = np.maximum(bounds[:, :2] - box.max(axis=0), box.min(axis=0) - bounds[:, 2:])
+    at_most_m = np.sqrt((away * away).sum(axis=1).min(initial=np.inf)) + _SLACK_M
+    gap_m = gaps_m.max(axis=1)
+    near = np.flatnonzero((gap_m <= at_most_m) & (gap_m < np.inf))
+    if not len(near):
+        raise BadInput(
+            "no lane of the route has a polygon",
+            where=f"map {map_.location}",
+            expected="a route over blocks with lanes",
+        )
+    away_m = shapely.distance(polygons.take(near).shapes(), shapely.Polygon(box))
+    return int(ways[near[np.argmin(away_m)]])
 
 
 def centre_of(ego: Pose, trig: Trig) -> tuple[float, float]:
