@@ -200,7 +200,7 @@ def _legs(map_: Map, blocks: Sequence[int], lanes: Mapping[str, int], start: int
     path = least_cost(
         map_.ways.after,
         map_.ways.id,
-        map_.ways.baseline.length_m,  # type: ignore[arg-type]
+        map_.ways.baseline.length_m,
         start,
         lanes.keys(),
         lambda way: _block_id(map_, way) == goal,

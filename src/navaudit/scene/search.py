@@ -6,7 +6,7 @@ Both decide ties by the order in which things were found, so that order is part 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,6 +15,12 @@ class Neighbours(Protocol):
     """For a row the rows that it leads to, in order."""
 
     def __getitem__(self, row: int) -> Iterable[int]: ...
+
+
+class Costs(Protocol):
+    """For a row what it costs to enter it."""
+
+    def __getitem__(self, row: int) -> float: ...
 
 
 def fewest_steps(
@@ -58,20 +64,50 @@ def _traced(goal: int, parents: Sequence[dict[int, int]]) -> tuple[int, ...]:
     return tuple(reversed(path))
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Found:
-    """What is known of an id that has been reached but not expanded."""
+    """What is known of an id that has been reached."""
 
     row: int
-    order: int
+    turn: int
+    """Among equal costs, who was found first goes first."""
     cost: float
     depth: int
+
+
+class _Frontier:
+    """Ids that have been reached but not expanded, the cheapest first."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, _Found] = {}
+        self._queue: list[tuple[float, int, str]] = []
+        self._turns = 0
+
+    def offer(self, key: str, row: int, cost: float, depth: int) -> bool:
+        """Note a way to an id; return whether it is new, or cheaper than the one known."""
+        known = self._known.get(key)
+        if known and cost >= known.cost:
+            return False
+        # a cheaper way keeps the row and the turn of whoever was found first
+        row, turn = (known.row, known.turn) if known else (row, self._turns)
+        self._turns += known is None
+        self._known[key] = _Found(row, turn, cost, depth)
+        heapq.heappush(self._queue, (cost, turn, key))
+        return True
+
+    def pop(self) -> tuple[str, _Found] | None:
+        """Take the cheapest id out, None if there is none."""
+        while self._queue:
+            cost, _, key = heapq.heappop(self._queue)
+            if key in self._known and self._known[key].cost == cost:
+                return key, self._known.pop(key)
+        return None
 
 
 def least_cost(
     links: Neighbours,
     ids: Sequence[str],
-    costs: Sequence[float],
+    costs: Costs,
     start: int,
     allowed: Collection[str],
     is_goal: Callable[[int], bool],
@@ -89,35 +125,25 @@ def least_cost(
     >>> least_cost([[1, 2], [3], [3], []], "abcd", [1, 5, 4, 1], 0, "abcd", lambda row: row == 3)
     (0, 2, 3)
     """
-    frontier = {ids[start]: _Found(start, 0, 1.0, 1)}
-    heap = [(1.0, 0, ids[start])]
+    frontier, expanded = _Frontier(), dict[str, _Found]()
+    frontier.offer(ids[start], start, 1.0, 1)
     parent: dict[str, int | None] = {ids[start]: None}
-    expanded: list[_Found] = []
-    closed: set[str] = set()
-    while heap:
-        cost, _, key = heapq.heappop(heap)
-        if key not in frontier or frontier[key].cost != cost:
-            continue  # a cheaper way to it has been found since
-        found = frontier.pop(key)
+    while best := frontier.pop():
+        key, found = best
         if is_goal(found.row):
             return _retraced(found.row, ids, parent)
-        expanded.append(found)
-        closed.add(key)
+        expanded[key] = found
         for after in map(int, links[found.row]):
-            name, price = ids[after], found.cost + costs[after]
-            known = frontier.get(name)
-            if name not in allowed or name in closed or (known and price >= known.cost):
+            name, cost = ids[after], found.cost + costs[after]
+            if name not in allowed or name in expanded:
                 continue
-            # a cheaper way keeps the row and the turn of whoever was found first
-            row, order = (known.row, known.order) if known else (after, len(parent))
-            frontier[name] = _Found(row, order, price, found.depth + 1)
-            heapq.heappush(heap, (price, order, name))
-            parent[name] = found.row
-    deepest = max(expanded, key=lambda found: (found.depth, -found.cost))
+            if frontier.offer(name, after, cost, found.depth + 1):
+                parent[name] = found.row
+    deepest = max(expanded.values(), key=lambda found: (found.depth, -found.cost))
     return _retraced(deepest.row, ids, parent)
 
 
-def _retraced(end: int, ids: Sequence[str], parent: dict[str, int | None]) -> tuple[int, ...]:
+def _retraced(end: int, ids: Sequence[str], parent: Mapping[str, int | None]) -> tuple[int, ...]:
     path, before = [end], parent[ids[end]]
     while before is not None:
         path.append(before)
