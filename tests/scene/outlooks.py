@@ -108,7 +108,7 @@ STRAIGHT = headed(np.column_stack([np.arange(0.0, 301.0, 5.0), np.zeros(61)]))
 
 def street(
     things=(), *, speed=8.0, limit=12.0, lights=(), line=STRAIGHT, ego=(20.0, 0.0, 0.0), token="t0"
-):  # noqa: S107
+):
     """A wide road along a line; the rear axle at ``ego``; lights are (id, polygon)."""
     state = np.zeros(11)
     state[:3], state[3] = ego, speed

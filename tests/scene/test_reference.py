@@ -117,7 +117,7 @@ def test_injected_lists_stand_for_carried_ones():
 
 @pytest.fixture(scope="module")
 def leak(tmp_path_factory):
-    """Two drives in the order in which the stock planner met them, and what became of the second."""
+    """Two drives as the stock planner met them, and what became of the second."""
     folder = tmp_path_factory.mktemp("leak")
     for packed in sorted([*(GOLDEN / "leak").glob("*.xz"), *(GOLDEN / "maps").rglob("*.xz")]):
         file = folder / packed.relative_to(GOLDEN).with_suffix("")
