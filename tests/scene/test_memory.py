@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from navaudit.errors import BadInput
@@ -14,6 +14,7 @@ ids = st.lists(st.sampled_from(["red_light_1", "red_light_2", "a", "b", "c"]), m
 
 
 @given(st.sampled_from(["stock", "blind"]), st.lists(ids, max_size=5))
+@settings(deadline=None)
 def test_a_list_grows_and_holds_each_id_once(mode, met):
     memory = Memory(mode)
     for one in met:
@@ -22,6 +23,7 @@ def test_a_list_grows_and_holds_each_id_once(mode, met):
 
 
 @given(st.lists(ids, max_size=5))
+@settings(deadline=None)
 def test_a_fresh_memory_stays_fresh(met):
     memory = Memory()
     for one in met:
@@ -112,6 +114,7 @@ ways = st.sampled_from(["scene", "log", "1", "2", "3", "7", "50"])
 
 
 @given(logs, ways)
+@settings(deadline=None)
 def test_every_scene_is_in_one_chunk_and_in_order(scenes, chunks):
     split = in_chunks(scenes, chunks)
     assert sorted(i for one in split for i in one) == list(range(len(scenes)))
@@ -119,6 +122,7 @@ def test_every_scene_is_in_one_chunk_and_in_order(scenes, chunks):
 
 
 @given(logs, ways)
+@settings(deadline=None)
 def test_a_log_is_in_one_chunk_unless_scenes_are(scenes, chunks):
     split = in_chunks(scenes, chunks)
     homes = [{scenes[i] for i in one} for one in split]
@@ -131,6 +135,7 @@ def test_a_log_is_in_one_chunk_unless_scenes_are(scenes, chunks):
 
 
 @given(logs, st.integers(1, 12))
+@settings(deadline=None)
 def test_numbers_split_logs_as_numpy_does(scenes, count):
     names = list(dict.fromkeys(scenes))
     expected = [part.tolist() for part in np.array_split(np.array(names, dtype=object), count)]
