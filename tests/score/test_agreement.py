@@ -15,6 +15,7 @@ from score.agreement import (
     hangs_on_rounding,
     human_differences,
 )
+from score.aligned import aligned_case
 from score.wild import wild_case
 from score.worlds import street
 
@@ -45,6 +46,18 @@ def test_engine_and_reference_agree(shard):
         assert left == [], f"world {seed}"
         if scene.human is not None:
             assert human_differences(scene, settings_of(seed)) == [], f"human of world {seed}"
+
+
+def test_engine_and_reference_agree_on_what_lies_exactly_on_a_border():
+    columns = []
+    for seed in range(24):
+        scene, vocabulary = aligned_case(seed, 48)
+        entries, fast, _ = differences(scene, vocabulary, settings_of(seed))
+        assert entries == [], f"world {seed}"
+        assert human_differences(scene, settings_of(seed)) == [], f"human of world {seed}"
+        columns.append(fast)
+    failing = (np.concatenate(columns, axis=1) == 0).mean(axis=1)
+    assert ((failing > 0.1) & (failing < 0.9))[[NC, DAC, DDC, TLC, TTC, LK, HC]].all()
 
 
 @pytest.fixture(scope="module")
