@@ -35,6 +35,9 @@ MANIFEST: Final = "manifest.json"
 KIND: Final = "navaudit scenes"
 FORMAT: Final = 1
 
+_SHORT: Final = 48
+"""Letters of a setting that a refusal quotes."""
+
 _OPEN_LOGS: Final = 8
 """How many logs stay mapped for the next scene; mapping again costs milliseconds."""
 
@@ -278,15 +281,22 @@ def _write(
 
 
 def _differing(have: Mapping[str, Any], wanted: Mapping[str, Any], within: str = "") -> list[str]:
-    """Say which settings differ, in words."""
+    """Say which settings differ, in words; of other sources, no more than that."""
+    if have.get("source") != wanted.get("source"):
+        have, wanted = ({"source": one.get("source")} for one in (have, wanted))
     said: list[str] = []
     for key in sorted({*have, *wanted}):
         old, new = have.get(key), wanted.get(key)
         if isinstance(old, dict) and isinstance(new, dict):
             said += _differing(old, new, f"{within}{key}.")
         elif old != new:
-            said.append(f"{within}{key} is {old} there, and {new} is asked for")
+            said.append(f"{within}{key} is {_brief(old)} there, and {_brief(new)} is asked for")
     return said
+
+
+def _brief(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= _SHORT else f"{text[:_SHORT]}..."
 
 
 def _no_manifest(folder: Path, how: str) -> NavauditError:
