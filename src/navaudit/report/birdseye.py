@@ -30,6 +30,7 @@ from navaudit.scene.scene import (
 from navaudit.score.contact import box_corners
 from navaudit.score.course import ego_points
 from navaudit.score.why_ground import Terrain
+from navaudit.score.why_traffic import stood_in
 
 Floats = NDArray[np.float64]
 
@@ -87,8 +88,11 @@ def draw_lights(ax: Axes, scene: Scene, view: View, step: int, look: Look) -> No
 
 
 def draw_agents(ax: Axes, scene: Scene, view: View, step: int, look: Look) -> None:
-    """Draw every agent at a step with a tick ahead, and faintly where it was and will be."""
-    traffic = scene.traffic
+    """Draw every agent at a step with a tick ahead, and faintly where it was and will be.
+
+    Those the car stands in at t = 0 are not replayed for the score: they are drawn hollow.
+    """
+    traffic, gone = scene.traffic, stood_in(scene)
     corners = view.place(box_corners(traffic.box))
     for agent in range(len(traffic)):
         colour = look.of_kind(int(traffic.kind[agent]))
@@ -98,7 +102,10 @@ def draw_agents(ax: Axes, scene: Scene, view: View, step: int, look: Look) -> No
         if traffic.kind[agent] <= BICYCLE and len(middle) > 1:
             _fading(ax, middle[steps <= step], colour, "-", 0.55)
             _fading(ax, middle[steps >= step], colour, (0, (1, 1.6)), 0.75)
-        if traffic.present[step, agent]:
+        if traffic.present[step, agent] and gone[agent]:
+            box = corners[step, agent][None]
+            boxes(ax, box, edge=colour, fill="none", lw=1.2, zorder=8, ls=(0, (2, 2)))
+        elif traffic.present[step, agent]:
             moves = bool(traffic.kind[agent] <= BICYCLE)
             draw_agent(ax, corners[step, agent], colour, look, tick=moves)
 

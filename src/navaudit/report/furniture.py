@@ -13,6 +13,7 @@ from matplotlib.patches import Patch
 from navaudit.report.look import Look
 from navaudit.report.view import View
 from navaudit.scene.scene import BICYCLE, CARPARK_AREA, INTERSECTION, PEDESTRIAN, VEHICLE, Scene
+from navaudit.score.why_traffic import stood_in
 
 BARS_M: Final = (1, 2, 5, 10, 20, 50, 100)
 
@@ -84,4 +85,11 @@ def _kinds(scene: Scene, look: Look) -> list[Any]:
             handles.append(Patch(facecolor=look.of_kind(kind), edgecolor=look.ink, label=name))
     if (traffic > BICYCLE).any():
         handles.append(Patch(facecolor=look.thing, edgecolor=look.ink, label="static object"))
+    if stood_in(scene).any():
+        hollow: dict[str, Any] = {
+            "facecolor": "none",
+            "edgecolor": look.faint,
+            "linestyle": (0, (2, 2)),
+        }
+        handles.append(Patch(**hollow, label="not replayed: in the car at 0 s"))
     return handles

@@ -50,9 +50,10 @@ def mark_failure(
         return
     if failure.column == LK:
         line = shapely.LineString(scene.centreline[:, :2])
-        _measure(ax, line, failure.where, view, look)
+        off_m = shapely.distance(line, shapely.Point(failure.where))
+        _measure(ax, line, failure.where, off_m, view, look)
     if failure.column == DAC:
-        _measure(ax, Terrain(scene.ground).road, failure.where, view, look)
+        _measure(ax, Terrain(scene.ground).road, failure.where, failure.value, view, look)
 
 
 def subject_box(scene: Scene, reason: Reason) -> Floats | None:
@@ -75,16 +76,17 @@ def _ring_agent(ax: Axes, scene: Scene, reason: Reason, view: View, look: Look) 
 
 
 def _measure(
-    ax: Axes, shape: shapely.Geometry, point: tuple[float, float], view: View, look: Look
-) -> None:
-    """Draw and write how far a point of the map is off a shape."""
-    if shape.is_empty:
+    ax: Axes, shape: shapely.Geometry, point: tuple[float, float], value: float | None,
+    view: View, look: Look,
+) -> None:  # fmt: skip
+    """Draw the way from a shape to a point of the map, and write how long it is."""
+    if shape.is_empty or value is None:
         return
     way = view.place(shapely.get_coordinates(shapely.shortest_line(shape, shapely.Point(point))))
     ax.plot(*way.T, color=look.ink, lw=1.4, zorder=9.6)
     plate = {"facecolor": look.page, "alpha": 0.85, "edgecolor": "none", "pad": 1.5}
     ax.annotate(
-        f"{np.hypot(*(way[1] - way[0])):.2f} m", way.mean(axis=0), (14, 14), color=look.ink,
+        f"{abs(value):.2f} m", way.mean(axis=0), (14, 14), color=look.ink,
         textcoords="offset points", fontsize=9, weight="bold", zorder=12, bbox=plate,
         arrowprops={"arrowstyle": "-", "color": look.ink, "lw": 0.6},
     )  # fmt: skip

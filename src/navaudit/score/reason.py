@@ -68,6 +68,7 @@ class Reason:
             "column": COLUMNS[self.column],
             "short": SHORT[self.column],
             "time_s": self.time_s,
+            "where": None if self.where is None else list(self.where),
             "facts": dict(self.facts),
         }
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from navaudit.axes import DT_S, NC, STEPS, TTC
 from navaudit.numerics.boxes import boxes_touch
-from navaudit.scene.scene import AGENT_KINDS
+from navaudit.scene.scene import AGENT_KINDS, Scene
 from navaudit.score.boxgap import gap_m
 from navaudit.score.collision import (
     EGO_STOPPED,
@@ -21,7 +21,8 @@ from navaudit.score.collision import (
     kind_of_contact,
     no_at_fault_collisions,
 )
-from navaudit.score.contact import AHEAD_RAD, bearing, speed_of
+from navaudit.score.contact import AHEAD_RAD, bearing, box_corners, speed_of
+from navaudit.score.course import ego_points
 from navaudit.score.drive import off_lane
 from navaudit.score.reason import Reason, Ride, at_s, shorten
 from navaudit.score.ttc import ANCHORS, OFFSETS, STANDING_MPS, threatens, time_to_collision
@@ -67,7 +68,7 @@ def why_collisions(ride: Ride) -> Reason:
         NC, float(ride.scores[NC]), words, first.step,
         "gap between the car and the object", overlap, 0.0, min(overlap, 0.0), "m",
         ride.scene.traffic.token[first.agent], _middle(ride, first.step, first.agent),
-        {"contacts": [_record(ride, one) for one in met]},
+        _known(ride, met),
     )  # fmt: skip
 
 
@@ -87,15 +88,19 @@ def meetings(ride: Ride) -> list[Meeting]:
 
 def replayed(ride: Ride) -> Truths:
     """``[step, agent]``: present, and not standing in the car at t = 0."""
-    traffic, there = ride.course.traffic, ride.scene.traffic.present.copy()
-    for agent in np.flatnonzero(there[0]):
-        if boxes_touch(ride.course.start[:4], traffic.corners[0, agent]):
-            there[:, agent] = False
-    return there
+    return ride.scene.traffic.present & ~stood_in(ride.scene)
+
+
+def stood_in(scene: Scene) -> Truths:
+    """``[agent]``: whether the car stands in it at t = 0, so that it is never replayed."""
+    corners, start = box_corners(scene.traffic.box[:1])[0], ego_points(scene.ego)[:4]
+    there = scene.traffic.present[0]
+    touching = [there[k] and boxes_touch(start, box) for k, box in enumerate(corners)]
+    return np.array(touching, np.bool_)
 
 
 def _no_collision(ride: Ride, met: list[Meeting]) -> Reason:
-    facts = {"contacts": [_record(ride, one) for one in met]}
+    facts = _known(ride, met)
     others = replayed(ride)
     others[:, [one.agent for one in met]] = False
     touched = "; ".join(f"{_told(ride, one)} at {at_s(one.step)}, not at fault" for one in met)
@@ -223,6 +228,13 @@ def _name(ride: Ride, agent: int) -> str:
     traffic = ride.scene.traffic
     kind = AGENT_KINDS[traffic.kind[agent]].replace("_", " ")
     return f"{kind} {shorten(traffic.token[agent])}"
+
+
+def _known(ride: Ride, met: list[Meeting]) -> dict[str, Any]:
+    """Everybody met, and who is not replayed."""
+    gone = np.flatnonzero(stood_in(ride.scene))
+    tokens = [ride.scene.traffic.token[agent] for agent in gone]
+    return {"contacts": [_record(ride, one) for one in met], "not_replayed": tokens}
 
 
 def _record(ride: Ride, one: Meeting) -> dict[str, Any]:
