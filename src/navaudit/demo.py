@@ -17,11 +17,23 @@ from typing import Any, Final
 import numpy as np
 
 from navaudit import provenance
+from navaudit.axes import COLUMNS, LOSS_COLUMNS, SHORT
 from navaudit.errors import Unhealthy
 from navaudit.numerics import platform
 from navaudit.numerics.profiles import fit
-from navaudit.scene.vocabulary import read_vocabulary
+from navaudit.report.explained import picture_of, write_picture
+from navaudit.rollout.desire import turns_of
+from navaudit.scene.filters import read_split
+from navaudit.scene.from_logs import FromLogs
+from navaudit.scene.prepare import prepare
+from navaudit.scene.scene import Scene
+from navaudit.scene.store import SceneSet
+from navaudit.scene.vocabulary import Vocabulary, read_vocabulary
 from navaudit.scene.whole import put
+from navaudit.score.explain import explain
+from navaudit.score.forgive import forgive, forgiven_columns
+from navaudit.score.referee import score_proposals
+from navaudit.score.score import score_human, score_scene
 from navaudit.world.town.build import Settings as TownSettings
 from navaudit.world.town.build import write_town
 
@@ -74,7 +86,7 @@ def build_town(folder: Path, settings: Settings, say: Say) -> Facts:
 
 def fit_profiles(folder: Path, settings: Settings, say: Say) -> Facts:
     """Fit every candidate's speeds and curvatures in closed form and by the stock pseudoinverse."""
-    vocabulary = read_vocabulary(folder / "town" / f"vocabulary_{settings.vocabulary}.npy")
+    vocabulary = _vocabulary(folder, settings)
     paths = np.zeros((len(vocabulary), 41, 3))
     paths[:, 1:] = vocabulary.poses
     start = time.process_time()
@@ -91,10 +103,84 @@ def fit_profiles(folder: Path, settings: Settings, say: Say) -> Facts:
     }
 
 
+def build_scenes(folder: Path, settings: Settings, say: Say) -> Facts:
+    """Build every scene of the town from its logs and maps, with the reference trajectory."""
+    town = folder / "town"
+    split = read_split(town / "splits" / "train_test_split", "town")
+    job = FromLogs(
+        logs=town / "navsim_logs" / "town",
+        maps=town / "maps",
+        judge=score_proposals,
+        scene_filter=split.scene_filter,
+    )
+    made = prepare(folder / "scenes", job, say=say)
+    return {"scenes": len(made), "failures": len(made.failures), "digest": made.digest()}
+
+
+def score_scenes(folder: Path, settings: Settings, say: Say) -> Facts:
+    """Score every candidate and the human of every scene, and ask what forgiveness would change."""
+    scenes = SceneSet.open(folder / "scenes")
+    vocabulary = _vocabulary(folder, settings)
+    turns = turns_of(vocabulary.poses)
+    sheets, humans, took_s = [], [], 0.0
+    for k, scene in enumerate(scenes):
+        say("scoring", k, len(scenes))
+        start = time.process_time()
+        sheets.append(score_scene(scene, vocabulary, turns=turns).labels())
+        took_s += time.process_time() - start
+        humans.append(score_human(scene).columns[:, 0])
+    raw, human = np.stack(sheets), np.stack(humans)
+    fired = forgiven_columns(human)
+    changed = (forgive(raw, human) != raw).sum(axis=2)
+    mixed = fired & (raw.min(axis=2) != raw.max(axis=2))
+    loss = np.isin(np.arange(len(COLUMNS)), LOSS_COLUMNS)
+    return {
+        "digest": provenance.digest_arrays([raw, human]),
+        "tokens": list(scenes.tokens),
+        "forgiven": {name: int(n) for name, n in zip(SHORT, fired.sum(axis=0), strict=True)},
+        "scenes_forgiven": int(fired.any(axis=1).sum()),
+        "scenes_that_lose_a_distinction": int((mixed & loss).any(axis=1).sum()),
+        "labels_changed": int(changed.sum()),
+        "labels": int(raw.size),
+        "candidates_per_cpu_second": round(raw.shape[0] * raw.shape[2] / took_s),
+    }
+
+
+def draw_picture(folder: Path, settings: Settings, say: Say) -> Facts:
+    """Explain one candidate of a forgiven scene, in a picture from above."""
+    scenes = SceneSet.open(folder / "scenes")
+    vocabulary = _vocabulary(folder, settings)
+    scene, candidate = _worth_explaining(scenes, vocabulary)
+    path = write_picture(
+        picture_of(scene, explain(scene, vocabulary, candidate)), folder / "explained.png"
+    )
+    return {"token": scene.token, "candidate": candidate, "picture": path.name}
+
+
+def _worth_explaining(scenes: SceneSet, vocabulary: Vocabulary) -> tuple[Scene, int]:
+    """A scene the rule fires on, if any, and a candidate that the rule would turn to passing."""
+    for scene in scenes:
+        fired = forgiven_columns(score_human(scene).columns[:, 0])
+        if fired.any():
+            labels = score_scene(scene, vocabulary).columns
+            turned = (labels[fired] == 0.0).any(axis=0)
+            if turned.any():
+                best = np.where(turned, labels[list(LOSS_COLUMNS)].sum(axis=0), -1.0)
+                return scene, int(best.argmax())
+    return next(iter(scenes)), 0
+
+
+def _vocabulary(folder: Path, settings: Settings) -> Vocabulary:
+    return read_vocabulary(folder / "town" / f"vocabulary_{settings.vocabulary}.npy")
+
+
 STEPS: Final = (
     Step("doctor", "asking whether this machine computes right", examine),
     Step("town", "drawing a town: maps, logs, pictures, a vocabulary", build_town),
     Step("profiles", "fitting every candidate's speeds and curvatures, twice", fit_profiles),
+    Step("scenes", "building scenes from the town's logs and maps", build_scenes),
+    Step("scores", "driving and scoring every candidate of every scene", score_scenes),
+    Step("picture", "explaining one candidate from above", draw_picture),
 )
 
 

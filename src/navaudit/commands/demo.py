@@ -73,7 +73,7 @@ def _print(folder: Path, facts: dict[str, dict[str, Any]]) -> None:
         said = ", ".join(
             f"{key.replace('_', ' ')} {_short(value)}"
             for key, value in told.items()
-            if key != "seconds" and not isinstance(value, dict)
+            if key != "seconds" and not isinstance(value, (dict, list))
         )
         table.add_row(name, said, f"{told['seconds']:g}")
     Console().print(table)

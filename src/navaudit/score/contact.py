@@ -45,7 +45,7 @@ class TrafficIndex(NamedTuple):
     """``[cell]``: bit k is set if some agent is near the cell at step k."""
     start: Ints
     """``[step * cell + 1]``: where the agents near a cell at a step begin in ``agent``."""
-    agent: Ints
+    agent: Longs
     """``[entry]``: agents a car centred in the cell may touch."""
 
 
@@ -147,16 +147,16 @@ def centroid_of(box: Floats) -> tuple[float, float]:
 
 
 @njit(cache=True)
-def _sort(grid: Grid, corners: Floats, present: Truths) -> tuple[Longs, Ints, Ints]:
+def _sort(grid: Grid, corners: Floats, present: Truths) -> tuple[Longs, Ints, Longs]:
     """For every step and cell, list the agents a car centred there may touch."""
     cells = grid.side * grid.side + 1
     busy = np.zeros(cells, np.int64)
     start = np.zeros(STEPS * cells + 1, np.int32)
-    agent = np.empty(0, np.int32)
+    agent = np.empty(0, np.int64)
     for filling in range(2):
         if filling:
             start[1:] = np.cumsum(start[1:])
-            agent = np.empty(start[-1], np.int32)
+            agent = np.empty(start[-1], np.int64)
         cursor = start[:-1].copy()
         for step in range(STEPS):
             for a in range(present.shape[1]):
@@ -187,7 +187,7 @@ def _around(grid: Grid, box: Floats) -> tuple[int, int, int, int]:
 
 
 @njit(cache=True, nogil=True)
-def _list(at: int, a: int, filling: int, start: Ints, cursor: Ints, agent: Ints) -> None:
+def _list(at: int, a: int, filling: int, start: Ints, cursor: Ints, agent: Longs) -> None:
     if filling:
         agent[cursor[at]] = a
         cursor[at] += 1

@@ -64,7 +64,7 @@ def time_to_collision(drive: Drive, traffic: TrafficIndex, ground: GroundIndex) 
                 ahead[k, 1] = drive.points[step, k, 1] + way_y
             begin, end = agents_near(traffic, cell, later)
             for entry in range(begin, end):
-                agent = np.int64(traffic.agent[entry])
+                agent = traffic.agent[entry]
                 if drive.met[agent]:
                     continue
                 if not boxes_touch(ahead, traffic.corners[later, agent]):
