@@ -232,6 +232,8 @@ def outlooks(draw):
     return street(things, line=line, ego=ego, speed=speed, limit=limit, lights=turned)
 
 
+# GEOS 3.11 forms a NaN of a segment without length and says so
+@pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
 @given(outlooks())
 @settings(deadline=None, max_examples=40)
 def test_a_plain_planner_drives_the_same(outlook):
