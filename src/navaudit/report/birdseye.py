@@ -112,7 +112,7 @@ def draw_agents(ax: Axes, scene: Scene, view: View, step: int, look: Look) -> No
 
 def draw_agent(ax: Axes, box: Floats, colour: str, look: Look, tick: bool = True) -> None:
     """Draw one box ``[4, xy]`` of the picture, with a tick ahead if it can move."""
-    boxes(ax, box[None], edge=look.ink, fill=to_rgba(colour, 0.95), lw=0.7, zorder=8)
+    boxes(ax, box[None], edge=look.ink, fill=colour, lw=0.7, zorder=8)
     if not tick:
         return
     front, middle = (box[0] + box[3]) / 2, box.mean(axis=0)

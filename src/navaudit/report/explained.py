@@ -79,7 +79,7 @@ def write_picture(figure: Figure, path: Path) -> Path:
     """Save a figure as PNG or SVG, whole or not at all; the same figure gives the same bytes."""
     kind = path.suffix.lower().lstrip(".")
     if kind not in ("png", "svg"):
-        raise BadInput(f"a picture cannot be {path.suffix or path.name!r}", expected=".png or .svg")
+        raise BadInput(f"a picture cannot be {path.suffix or path.name}", expected=".png or .svg")
     stamp: dict[str, Any] = {"Date": None} if kind == "svg" else {"Software": None}
     part = path.with_name(f".{path.name}.part")
     with mpl.rc_context({"svg.hashsalt": "navaudit", "hatch.linewidth": 0.6}):
