@@ -14,6 +14,7 @@ from navaudit.cli import main
 from navaudit.commands.scene_source import SceneSource
 from navaudit.errors import BadInput
 from navaudit.scene.stock import index_caches, read_scene
+from navaudit.scene.store import complete_set, log_path, write_log
 from navaudit.scene.vocabulary import Vocabulary
 from navaudit.score.score import Settings, score_scene
 
@@ -111,7 +112,18 @@ def test_an_error_is_json_too(vocabulary, tmp_path, monkeypatch):
     assert json.loads(told.stdout)["error"]["what"] == "there are no scenes here"
 
 
-def test_a_scene_set_is_told_from_caches(tmp_path):
+def test_a_scene_set_will_do(vocabulary, tmp_path):
+    folder = tmp_path / "scenes"
+    scene = read_scene(PATH)
+    log_path(folder, scene.log).parent.mkdir(parents=True)
+    write_log(log_path(folder, scene.log), scene.log, {}, [scene])
+    complete_set(folder, {}, {}, [scene.log])
+    kept = json.loads(explain(*asked(vocabulary, folder, TOKEN[:6]), "--json").stdout)
+    cached = json.loads(explain(*asked(vocabulary), "--json").stdout)
+    assert kept == cached
+
+
+def test_a_damaged_scene_set_is_not_taken_for_something_else(tmp_path):
     (tmp_path / "manifest.json").write_text("{}")
     with pytest.raises(BadInput, match="manifest of the scenes"):
         SceneSource.open(tmp_path)

@@ -36,6 +36,8 @@ Floats = NDArray[np.float64]
 
 HALF_SECOND: Final = 5
 """Steps between two boxes of a driven car."""
+LABELS_APART_M: Final = 1.5
+"""Seconds closer together than this are not written."""
 
 
 def draw_scene(
@@ -163,26 +165,40 @@ def draw_drive(
     centre = placed[:, 4]
     ax.plot(*centre[last:].T, color=look.candidate, lw=1.0, alpha=0.6, zorder=7)
     ax.plot(*centre[: last + 1].T, color=look.candidate, lw=2.2, zorder=7)
+    labelled = centre[0]
     for step in range(HALF_SECOND, len(placed), HALF_SECOND):
         faded = step > last
         boxes(
             ax, placed[None, step, :4], edge=to_rgba(look.candidate, 0.35 if faded else 0.9),
             fill=to_rgba(look.candidate, 0.03 if faded else 0.10), lw=0.9, zorder=7.2,
         )  # fmt: skip
-        if step % (2 * HALF_SECOND) == 0:
+        apart = np.hypot(*(centre[step] - labelled)) > LABELS_APART_M
+        if step % (2 * HALF_SECOND) == 0 and apart:
+            labelled = centre[step]
             label(
                 ax, centre[step], f"{step // (2 * HALF_SECOND)} s", look.candidate, look, size=7.5
             )
 
 
-def label(
-    ax: Axes, at: Floats, text: str, colour: str, look: Look, size: float = 8.0, **more: Any
-) -> None:
+def label(ax: Axes, at: Floats, text: str, colour: str, look: Look, size: float = 8.0) -> None:
     """Write a word into the picture that stays legible over whatever is below."""
     halo = [effects.withStroke(linewidth=2.5, foreground=look.page)]
-    settings = {"ha": "center", "va": "center", "zorder": 10, "clip_on": True, **more}
     x, y = at
-    ax.text(x, y, text, color=colour, fontsize=size, path_effects=halo, **settings)
+    ax.text(
+        x, y, text, color=colour, fontsize=size, path_effects=halo, ha="center", va="center",
+        zorder=10, clip_on=True,
+    )  # fmt: skip
+
+
+def point_out(ax: Axes, at: Floats, text: str, look: Look) -> None:
+    """Write beside a place of the picture, with a line to it."""
+    plate = {"facecolor": look.page, "alpha": 0.85, "edgecolor": "none", "pad": 1.5}
+    x, y = float(at[0]), float(at[1])
+    ax.annotate(
+        text, (x, y), (16, 14), color=look.ink, textcoords="offset points", fontsize=9,
+        weight="bold", zorder=12, bbox=plate,
+        arrowprops={"arrowstyle": "-", "color": look.ink, "lw": 0.6},
+    )  # fmt: skip
 
 
 def boxes(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from navaudit.axes import CENTRE, DAC, DDC, DT_S, LK, NC, SHORT, STEPS, TLC, TTC
 from navaudit.errors import BadInput
-from navaudit.report.birdseye import boxes, draw_drive, draw_scene, label
+from navaudit.report.birdseye import boxes, draw_drive, draw_scene, point_out
 from navaudit.report.furniture import draw_north, draw_scale, legend_of
 from navaudit.report.look import LIGHT, Look
 from navaudit.report.marks import draw_badges, mark_failure, subject_box
@@ -156,7 +156,7 @@ def _draw_close_up(
         boxes(ax, placed[None, step, :4], edge=look.candidate, fill=fill, lw=2.0, zorder=9)
     subject = subject_box(scene, focus)
     if subject is not None:
-        label(ax, view.place(subject).mean(axis=0), shorten(focus.subject or ""), look.ink, look, 9)
+        point_out(ax, view.place(subject).mean(axis=0), shorten(focus.subject or ""), look)
     draw_scale(ax, look)
     number = numbers.get(focus.column, "closest call")
     ax.set_title(

@@ -11,7 +11,7 @@ from matplotlib.colors import to_rgba
 from numpy.typing import NDArray
 
 from navaudit.axes import CENTRE, DAC, DDC, FRONT_LEFT, FRONT_RIGHT, LK, NC, STEPS, TLC, TTC
-from navaudit.report.birdseye import boxes
+from navaudit.report.birdseye import boxes, point_out
 from navaudit.report.look import DARK, Look
 from navaudit.report.view import View
 from navaudit.scene.scene import Scene
@@ -84,12 +84,7 @@ def _measure(
         return
     way = view.place(shapely.get_coordinates(shapely.shortest_line(shape, shapely.Point(point))))
     ax.plot(*way.T, color=look.ink, lw=1.4, zorder=9.6)
-    plate = {"facecolor": look.page, "alpha": 0.85, "edgecolor": "none", "pad": 1.5}
-    ax.annotate(
-        f"{abs(value):.2f} m", way.mean(axis=0), (14, 14), color=look.ink,
-        textcoords="offset points", fontsize=9, weight="bold", zorder=12, bbox=plate,
-        arrowprops={"arrowstyle": "-", "color": look.ink, "lw": 0.6},
-    )  # fmt: skip
+    point_out(ax, way.mean(axis=0), f"{abs(value):.2f} m", look)
 
 
 def draw_badges(
