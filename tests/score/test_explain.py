@@ -211,6 +211,7 @@ def test_a_corner_is_as_far_off_the_road_as_it_says(cases):
         if len(shapes):
             gap = shapely.distance(shapely.make_valid(shapes), shapely.Point(reason.where)).min()
             assert -reason.margin == pytest.approx(gap, abs=1e-9)
+            assert reason.margin == pytest.approx(min(reason.facts["corners_m"]), abs=1e-9)
 
 
 def test_the_way_against_the_traffic_is_that_of_its_steps(cases):
