@@ -17,7 +17,10 @@ STREET = (
 )  # fmt: skip
 """The rooms in the order in which data walks them."""
 
-OPEN_TO_ALL = {"axes", "arrays", "compiled", "errors", "provenance", "vehicle", "numerics", "stats"}
+OPEN_TO_ALL = {
+    "axes", "arrays", "compiled", "errors", "findings", "provenance", "vehicle",
+    "numerics", "stats",
+}  # fmt: skip
 """What stands beside the street; it may import only its own kind."""
 
 AT_THE_END = {"cli", "commands", "demo"}
