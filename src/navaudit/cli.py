@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "town": "write a synthetic town in the real file formats",
     "scenes": "make scenes, with their reference trajectories, from logs and maps",
     "explain": "why one candidate scores as it does, in words and a picture",
+    "paper": "the numbers of the paper beside ours",
 }
 """Each command and what it is for; ``navaudit.commands.<name>`` holds it."""
 

@@ -64,5 +64,22 @@ def read_numbers(path: Path) -> dict[str, str]:
     return flat
 
 
+def gather(paths: Iterable[Path]) -> dict[str, str]:
+    """Read several flat tables as one; a number that two of them write differently is refused."""
+    flat: dict[str, str] = {}
+    first: dict[str, Path] = {}
+    for path in paths:
+        for name, text in read_numbers(path).items():
+            if flat.setdefault(name, text) != text:
+                raise BadInput(
+                    f"{name} is {flat[name]} in one table and {text} in another",
+                    where=f"{first[name]}, {path}",
+                    expected="tables made from the same data",
+                    remedy="leave one of them out",
+                )
+            first.setdefault(name, path)
+    return flat
+
+
 def _json(record: Mapping[str, Any]) -> bytes:
     return (json.dumps(record, indent=1, allow_nan=False) + "\n").encode()
