@@ -61,3 +61,18 @@ SHORT: Final = ("NC", "DAC", "DDC", "TLC", "EP", "TTC", "LK", "HC", "PDM")
 
 LOSS_COLUMNS: Final = (NC, DAC, DDC, TLC, EP, TTC, LK)
 """The seven columns the GTRS loss reads."""
+
+HEADS: Final = (
+    "no_at_fault_collisions",
+    "drivable_area_compliance",
+    "time_to_collision_within_bound",
+    "ego_progress",
+    "driving_direction_compliance",
+    "lane_keeping",
+    "traffic_light_compliance",
+    "imi",
+)
+"""The heads of the released agents, in their own order: seven columns, then the imitation."""
+
+HEAD_COLUMNS: Final = (NC, DAC, TTC, EP, DDC, LK, TLC)
+"""The stored column that each of the first seven heads is trained on."""
