@@ -31,10 +31,10 @@ def test_an_error_says_what_where_expected_and_remedy():
 
 def test_an_error_crosses_processes_whole():
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        error = pool.submit(_fail).exception()
+        error = pool.submit(frozen, np.zeros((2, 3)), np.float64, (3, 3)).exception()
     assert type(error) is BadInput
     assert str(error) == str(copy.copy(error))
-    assert error.remedy == "resample"
+    assert error.expected == "shape (3, 3)"
 
 
 @pytest.mark.parametrize("kind", [BadInput, Refused, Unhealthy])

@@ -298,6 +298,14 @@ def test_other_settings_are_named(folder):
     assert caught.value.what.endswith("source is tests there, and elsewhere is asked for")
 
 
+def test_a_folder_begun_without_a_scene_takes_other_settings(tmp_path):
+    open_folder(tmp_path / "set", SETTINGS, HERE)
+    open_folder(tmp_path / "set", {**SETTINGS, "trig": "house"}, HERE)
+    write_log(log_path(tmp_path / "set", "a"), "a", {}, [])
+    with pytest.raises(Refused, match="trig is house there, and libm is asked for"):
+        open_folder(tmp_path / "set", SETTINGS, HERE)
+
+
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [

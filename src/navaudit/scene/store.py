@@ -2,41 +2,35 @@
 
 ::
 
-    manifest.json        what the set is made from and, once complete, what is in it
+    manifest.json        what the set is made from and what is in it; see `navaudit.scene.manifest`
     logs/<log>.scenes    the scenes of one log; see `navaudit.scene.logfile`
     lock                 held by the run that writes
-
-The manifest is a JSON object with ``kind``, ``format``, ``settings`` (all that decides the bytes
-of the scenes and is not an input file), ``provenance``, and ``complete``. Of a complete set it also
-has ``logs``, by name: file name, seal of its table, tokens and times; and ``failures``: the ledger.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from navaudit.errors import BadInput, NavauditError, Refused
+from navaudit.errors import BadInput
 from navaudit.scene.logfile import SUFFIX, Failure, LogFile, write_log, writing_log
+from navaudit.scene.manifest import (
+    MANIFEST,
+    no_manifest,
+    open_folder,
+    read_manifest,
+    write_manifest,
+)
 from navaudit.scene.scene import Scene
-from navaudit.scene.whole import put
 
 __all__ = [
     "MANIFEST", "Failure", "LogFile", "SceneSet", "complete_set", "log_path", "open_folder",
     "write_log", "writing_log",
 ]  # fmt: skip
-
-MANIFEST: Final = "manifest.json"
-KIND: Final = "navaudit scenes"
-FORMAT: Final = 1
-
-_SHORT: Final = 48
-"""Letters of a setting that a refusal quotes."""
 
 _OPEN_LOGS: Final = 8
 """How many logs stay mapped for the next scene; mapping again costs milliseconds."""
@@ -63,7 +57,7 @@ class SceneSet:
                 )
             }
         except (KeyError, TypeError, ValueError) as error:
-            raise _no_manifest(folder, f"it lacks or mistypes {error}") from error
+            raise no_manifest(folder, f"it lacks or mistypes {error}") from error
         self.tokens = tuple(self._place)
         self._open: OrderedDict[str, LogFile] = OrderedDict()
 
@@ -159,59 +153,6 @@ def log_path(folder: Path, log: str) -> Path:
     return folder / "logs" / f"{log}{SUFFIX}"
 
 
-# ------------------------------------------------------------------------------------ manifests
-
-
-def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """Return the manifest of a folder, None where there is none."""
-    path = folder / MANIFEST
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        raise _no_manifest(folder, f"it cannot be read: {error}") from error
-    if not isinstance(manifest, dict) or manifest.get("kind") != KIND:
-        raise _no_manifest(folder, "it is something else")
-    if manifest.get("format") != FORMAT:
-        raise BadInput(
-            f"the set has format {manifest.get('format')}",
-            where=str(path),
-            expected=f"format {FORMAT}",
-            remedy="read it with the navaudit that wrote it, or make the scenes again",
-        )
-    return manifest
-
-
-def open_folder(folder: Path, settings: Mapping[str, Any], provenance: Mapping[str, str]) -> None:
-    """Make a folder ready for the scenes that these settings make.
-
-    A folder of other settings, or of something else, is refused; one of the same goes on.
-    """
-    have = read_manifest(folder)
-    if have is None:
-        strange = folder.is_dir() and any(one.name != "lock" for one in folder.iterdir())
-        if strange or (folder.exists() and not folder.is_dir()):
-            raise Refused(
-                "the folder holds something else than scenes",
-                where=str(folder),
-                expected=f"a new or empty folder, or one with {MANIFEST}",
-                remedy="name another folder",
-            )
-        _write(folder, settings, provenance, complete=False)
-        return
-    theirs = have.get("settings")
-    if not isinstance(theirs, dict):
-        raise _no_manifest(folder, "it has no settings")
-    differing = _differing(theirs, json.loads(json.dumps(settings)))
-    if differing:
-        raise Refused(
-            f"the folder holds scenes of other settings: {'; '.join(differing)}",
-            where=str(folder),
-            remedy="name another folder, or remove this one",
-        )
-
-
 def complete_set(
     folder: Path,
     settings: Mapping[str, Any],
@@ -246,7 +187,7 @@ def complete_set(
             "times_us": [file.times_us[row] for row in rows],
         })  # fmt: skip
     told = [asdict(one) for one in [*ledger, *failures]]
-    _write(folder, settings, provenance, complete=True, logs=entries, failures=told)
+    write_manifest(folder, settings, provenance, complete=True, logs=entries, failures=told)
     return SceneSet.open(folder)
 
 
@@ -264,44 +205,4 @@ def _twice(token: str, log: str, other: str) -> Failure:
         where=f"log {other}, which keeps it",
         expected="a token of its own for every scene",
         remedy="leave one of the logs out",
-    )
-
-
-def _write(
-    folder: Path, settings: Mapping[str, Any], provenance: Mapping[str, str], **rest: Any
-) -> None:
-    manifest = {
-        "kind": KIND,
-        "format": FORMAT,
-        "settings": dict(settings),
-        "provenance": dict(provenance),
-        **rest,
-    }
-    put(folder / MANIFEST, (json.dumps(manifest, indent=1, allow_nan=False) + "\n").encode())
-
-
-def _differing(have: Mapping[str, Any], wanted: Mapping[str, Any], within: str = "") -> list[str]:
-    """Say which settings differ, in words; of other sources, no more than that."""
-    if have.get("source") != wanted.get("source"):
-        have, wanted = ({"source": one.get("source")} for one in (have, wanted))
-    said: list[str] = []
-    for key in sorted({*have, *wanted}):
-        old, new = have.get(key), wanted.get(key)
-        if isinstance(old, dict) and isinstance(new, dict):
-            said += _differing(old, new, f"{within}{key}.")
-        elif old != new:
-            said.append(f"{within}{key} is {_brief(old)} there, and {_brief(new)} is asked for")
-    return said
-
-
-def _brief(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= _SHORT else f"{text[:_SHORT]}..."
-
-
-def _no_manifest(folder: Path, how: str) -> NavauditError:
-    return BadInput(
-        f"the manifest of the scenes is damaged: {how}",
-        where=str(folder / MANIFEST),
-        remedy="remove the folder and make the scenes again",
     )
