@@ -33,6 +33,7 @@ QUARANTINE = {
     "ray": ("navaudit.labels.work",),
     "matplotlib": ("navaudit.report",),
     "jinja2": ("navaudit.report",),
+    "markupsafe": ("navaudit.report",),
     # kernels compiled past it would be kept under names that do not follow the code
     "numba": ("navaudit.compiled",),
     "scipy.linalg": ("navaudit.numerics.profiles", "navaudit.numerics.selftest_pinv"),
