@@ -187,7 +187,7 @@ def main(which: int, count: int, seed: int, ajar: int) -> int:
         watching = True
         try:
             if kind is LABELS and n % 2:
-                for entry in entries(mutant, kind):
+                for entry in entries(mutant, kind, place=n % 4 == 1):
                     weigh(entry, kind)
             pickles.loads(mutant, reading, "mutant")
             ends["value"] += 1

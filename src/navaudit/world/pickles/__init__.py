@@ -23,13 +23,15 @@ the C unpickler needs an instruction or two.  It is paid once per scene, in fron
 of thousands of candidates.  In a label file the huge strings are one opcode each, and the price
 vanishes.  The machine works on anything that indexes like bytes, so `items` walks a mapped file
 far larger than memory and hands over each top-level entry as soon as it is complete, forgetting
-it afterwards.
+it afterwards; `places` does the same and leaves the arrays themselves in the file, to be read when
+they are wanted, in any order and by any process.
 
 The way back is ``writer``: the same values become a pickle that names the foreign classes, with
 none of them installed.
 """
 
-from navaudit.world.pickles.files import items, loads, read
+from navaudit.world.pickles.arrays import Placed
+from navaudit.world.pickles.files import items, loads, places, read
 from navaudit.world.pickles.kinds import KINDS, LABELS, LOG, METRIC_CACHE, PLAIN, PREDICTIONS, Kind
 from navaudit.world.pickles.values import Member, Objects, Record, Wkb
 from navaudit.world.pickles.writer import dumps, write, write_items
@@ -44,11 +46,13 @@ __all__ = [
     "Kind",
     "Member",
     "Objects",
+    "Placed",
     "Record",
     "Wkb",
     "dumps",
     "items",
     "loads",
+    "places",
     "read",
     "write",
     "write_items",

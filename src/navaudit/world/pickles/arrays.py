@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from navaudit.errors import BadInput, Refused
 from navaudit.world.pickles.budget import Budget
-from navaudit.world.pickles.values import Named, Objects
+from navaudit.world.pickles.values import Named, Objects, Stretch
 
 _CODE: Final = re.compile(r"b1|[iu][1248]|f[248]|[US][1-9]\d{0,4}|O[48]?")
 _ORDERS: Final = ("<", ">", "=", "|")
@@ -56,6 +57,24 @@ class Dtype:
     def plain(self) -> np.dtype[Any]:
         """The NumPy dtype itself."""
         return _plain((self.order or "=") + self.code)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placed:
+    """An array whose content is read when it is wanted."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    order: str
+    """``C`` or ``F``."""
+    content: Stretch
+    """Where it lies."""
+
+    def read(self, handle: int) -> Any:
+        """Return the array, read-only, given the descriptor of the open file."""
+        content = self.content.read(handle)
+        _expect_bytes(self.shape, self.dtype, len(content))
+        return _over(content, self.dtype, self.shape, self.order)
 
 
 class Blank:
@@ -106,6 +125,8 @@ def make_view(
     view = _view(budget, content, dtype, shape, "F" if order == "F" else "C")
     if order != "K" or axes is None:
         return view
+    if isinstance(view, Placed):
+        raise BadInput("an array's axes are in an order of their own", expected="C or F")
     if type(axes) is not tuple or len(axes) != view.ndim or sorted(axes) != list(range(view.ndim)):
         raise BadInput("an array's axes are not an order of its axes")
     return view.transpose(axes)
@@ -125,8 +146,10 @@ def make_scalar(budget: Budget, dtype: object, content: object) -> Any:
     return view[()]
 
 
-def make_bytes(budget: Budget, text: object, encoding: object = "latin1") -> bytes:
+def make_bytes(budget: Budget, text: object, encoding: object = "latin1") -> bytes | Stretch:
     """``_codecs.encode(text, "latin1")``, which is how protocols 0 to 2 write bytes."""
+    if type(text) is Stretch and text.as_text and encoding in ("latin1", "latin-1"):
+        return text
     if type(text) is not str or encoding not in ("latin1", "latin-1"):
         raise Refused("asks for an encoding", expected="latin1")
     budget.spend(len(text))
@@ -139,18 +162,30 @@ def _plain(code: str) -> np.dtype[Any]:
 
 
 def _view(budget: Budget, content: object, dtype: Dtype, shape: object, order: Any) -> Any:
-    if type(content) is not bytes:
-        raise BadInput(f"an array's content is {type(content).__name__}", expected="bytes")
     plain = dtype.plain()
     shape = _shape(shape)
+    if type(content) is Stretch:
+        if not content.as_text:
+            _expect_bytes(shape, plain, content.length)
+        return Placed(plain, shape, order, content)
+    if type(content) is not bytes:
+        raise BadInput(f"an array's content is {type(content).__name__}", expected="bytes")
+    _expect_bytes(shape, plain, len(content))
+    budget.spend(len(content))
+    return _over(content, plain, shape, order)
+
+
+def _expect_bytes(shape: tuple[int, ...], plain: np.dtype[Any], count: int) -> None:
     wanted = math.prod(shape) * plain.itemsize
-    if wanted != len(content):
+    if wanted != count:
         raise BadInput(
-            f"an array of shape {shape} and dtype {plain} is stored in {len(content)} bytes",
+            f"an array of shape {shape} and dtype {plain} is stored in {count} bytes",
             expected=f"{wanted} bytes",
         )
-    budget.spend(len(content))
-    view = np.ndarray(shape, plain, buffer=content, order=order)
+
+
+def _over(content: bytes, plain: np.dtype[Any], shape: tuple[int, ...], order: Any) -> Any:
+    view: Any = np.ndarray(shape, plain, buffer=content, order=order)
     if plain.kind in "bU":
         _expect_readable(view, content)
     return view

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pickle
 from typing import Any, Final
 
+from navaudit.errors import BadInput
 from navaudit.world.pickles.foreign import expect_key
 from navaudit.world.pickles.machine import Machine, Step
+
+_MOST_SHOWN: Final = 400
 
 
 def mark(m: Machine) -> None:
@@ -113,11 +116,18 @@ def add_items(m: Machine) -> None:
 
 
 def _fill(target: dict[Any, Any], items: Any) -> None:
+    before = len(target)
     for at in range(0, len(items), 2):
         key = items[at]
         if type(key) is not str:
             expect_key(key)
         target[key] = items[at + 1]
+    if 2 * (len(target) - before) < len(items):
+        raise BadInput(
+            "a dictionary is given one of its keys twice",
+            where=f"among {', '.join(map(repr, items[:64:2]))}"[:_MOST_SHOWN],
+            expected="keys that differ",
+        )
 
 
 CONTAINERS: Final[dict[bytes, Step]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import lzma
 import mmap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -15,6 +15,9 @@ from navaudit.world.pickles.weigh import weigh
 
 _XZ_MEMORY: Final = 128 << 20
 """More than any preset of xz needs to unpack; a container that asks for more is refused."""
+
+_PASSED_BYTES: Final = 32 << 20
+"""How much of a mapped file is passed before it is let go of."""
 
 
 def loads(data: bytes, kind: Kind, where: str) -> Any:
@@ -57,19 +60,45 @@ def items(path: Path, kind: Kind) -> Iterator[tuple[Any, Any]]:
 
     The file is mapped, not read, so it must not shrink meanwhile.  Keys are distinct.
     """
+    return _walk(path, kind, place=False)
+
+
+def places(path: Path, kind: Kind) -> Iterator[tuple[Any, Any]]:
+    """Walk as `items` does, but leave arrays where they are: they come as `Placed`.
+
+    Arrays of a few bytes are read along. Entries may share arrays.
+    """
+    return _walk(path, kind, place=True)
+
+
+def _walk(path: Path, kind: Kind, place: bool) -> Iterator[tuple[Any, Any]]:
     seen = set()
     with _open(path, kind) as stream:
         if path.stat().st_size == 0:
             raise BadInput(f"{kind.title} is empty", where=str(path))
         with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
             try:
-                for key, value in entries(data, kind):
+                for key, value in entries(data, kind, place, _letting_go(data)):
                     if key in seen:
                         raise BadInput(f"entry {key!r:.60} stands there twice")
                     seen.add(key)
                     yield key, weigh(value, kind)
             except NavauditError as error:
                 _raise_in(error, str(path))
+
+
+def _letting_go(data: mmap.mmap) -> Callable[[int], None]:
+    """Hand pages back as they are passed: a mapped page counts as memory of the process."""
+    kept = 0
+
+    def passed(at: int) -> None:
+        nonlocal kept
+        if at - kept >= _PASSED_BYTES:
+            end = at // mmap.PAGESIZE * mmap.PAGESIZE
+            data.madvise(mmap.MADV_DONTNEED, kept, end - kept)
+            kept = end
+
+    return passed
 
 
 def _open(path: Path, kind: Kind) -> Any:
@@ -99,6 +128,7 @@ def _unpack(data: bytes, kind: Kind) -> bytes:
 
 
 def _raise_in(error: NavauditError, where: str) -> NoReturn:
+    where = f"{where}, {error.where}" if error.where else where
     raise type(error)(
         error.what, where=where, expected=error.expected, remedy=error.remedy
     ) from error.__cause__

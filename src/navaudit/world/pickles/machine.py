@@ -35,6 +35,11 @@ class Machine:
 
     def take(self, length: int) -> Any:
         """Return the next ``length`` bytes, which must be there."""
+        start = self.skip(length)
+        return self.data[start : self.at]
+
+    def skip(self, length: int) -> int:
+        """Pass over the next ``length`` bytes, which must be there; return where they begin."""
         start = self.at
         end = start + length
         if end > self.size:
@@ -43,7 +48,7 @@ class Machine:
                 expected="a whole file",
             )
         self.at = end
-        return self.data[start:end]
+        return start
 
     def line(self) -> bytes:
         """Return the next line without its end."""

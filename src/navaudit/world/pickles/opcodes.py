@@ -10,6 +10,7 @@ from navaudit.world.pickles.atoms import ATOMS
 from navaudit.world.pickles.containers import CONTAINERS
 from navaudit.world.pickles.machine import Machine, Step
 from navaudit.world.pickles.making import MAKING
+from navaudit.world.pickles.placing import PLACING
 
 _LATEST_PROTOCOL: Final = 5
 
@@ -63,6 +64,9 @@ def _refused(opcode: int) -> Step:
 
 STEPS: Final = tuple(_KNOWN.get(bytes([code]), _refused(code)) for code in range(256))
 """``[opcode]``"""
+
+PLACING_STEPS: Final = tuple(PLACING.get(bytes([code]), step) for code, step in enumerate(STEPS))
+"""``[opcode]``: the same, leaving long bytes in the file."""
 
 SETITEM: Final = pickle.SETITEM[0]
 SETITEMS: Final = pickle.SETITEMS[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -61,6 +62,31 @@ class Objects:
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Bytes that were left in their file."""
+
+    offset: int
+    length: int
+    as_text: bool
+    """Whether they stand there as text whose letters are the bytes, as protocol 2 has it."""
+
+    def read(self, handle: int) -> bytes:
+        """Return them, given the descriptor of the open file."""
+        data = os.pread(handle, self.length, self.offset)
+        if len(data) != self.length:
+            raise BadInput(
+                f"{self.length} bytes are wanted from byte {self.offset} and {len(data)} are there",
+                expected="the file as it was when it was walked through",
+            )
+        if not self.as_text:
+            return data
+        try:
+            return data.decode("utf-8").encode("latin-1")
+        except UnicodeError as error:
+            raise BadInput(f"text at byte {self.offset} does not stand for bytes") from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,12 @@ from typing import Any, Final
 import numpy as np
 
 from navaudit.errors import BadInput
+from navaudit.world.pickles.arrays import Placed
 from navaudit.world.pickles.kinds import Kind
 from navaudit.world.pickles.values import Member, Objects, Record, Wkb
 
 _LEAVES: Final = frozenset({
-    type(None), bool, int, float, str, bytes, Member, Wkb, PurePosixPath, np.ndarray,
+    type(None), bool, int, float, str, bytes, Member, Wkb, PurePosixPath, np.ndarray, Placed,
     np.bool_, np.str_, np.bytes_,
     np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
     np.float16, np.float32, np.float64,
