@@ -18,6 +18,10 @@ from navaudit.agent.shapes import BackboneShape
 class SettledNorm(nn.BatchNorm2d):
     """Normalizes by its stored statistics, in training too; its scale and shift do learn."""
 
+    def __init__(self, channels: int) -> None:
+        super().__init__(channels)
+        self.training = False
+
     def train(self, mode: bool = True) -> SettledNorm:
         """Stay as in evaluation."""
         super().train(False)
