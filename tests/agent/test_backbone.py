@@ -96,7 +96,7 @@ def test_settled_layers_have_the_scale_of_their_images(encoder):
     assert len(seen) == 3 + 5 * 3
     for out in seen.values():
         flat = out.transpose(0, 1).flatten(1)
-        assert flat.mean(1).abs().max() < 1e-4
+        assert flat.mean(1).abs().max() < 1e-2
         # a channel that is zero everywhere stays so
         assert (((flat.std(1) - 1.0).abs() < 1e-2) | (flat.std(1) < 1e-2)).all()
 
