@@ -65,6 +65,26 @@ def way_along(way: Way, x: float, y: float) -> float:
 
 
 @njit(cache=True, nogil=True)
+def way_off(way: Way, x: float, y: float) -> float:
+    """Return how far ``(x, y)`` is from the line, in m; looks where the line may be nearest."""
+    stretches = way.bounds.shape[0]
+    segments = way.line.shape[0] - 1
+    closest, best = np.inf, 0
+    for k in range(stretches):
+        gap = _gap2(way.bounds, k, x, y)
+        if gap < closest:
+            closest, best = gap, k
+    first = best * STRETCH
+    nearest = distance_to_polyline(x, y, way.line, first, min(first + STRETCH, segments))
+    for k in range(stretches):
+        if k != best and _gap2(way.bounds, k, x, y) <= nearest * nearest * (1.0 + 1e-9) + 1e-9:
+            first = k * STRETCH
+            last = min(first + STRETCH, segments)
+            nearest = min(nearest, distance_to_polyline(x, y, way.line, first, last))
+    return nearest
+
+
+@njit(cache=True, nogil=True)
 def _gap2(bounds: Floats, k: int, x: float, y: float) -> float:
     """Square of the distance from a point to the bounds of a stretch."""
     dx = max(max(bounds[k, 0] - x, x - bounds[k, 2]), 0.0)
