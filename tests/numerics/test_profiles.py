@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from navaudit.errors import BadInput
-from navaudit.numerics import profiles
+from navaudit.numerics import lapack, profiles
 from navaudit.numerics.agreement import MOVING_MPS, tabulate_gaps
 from navaudit.numerics.profiles import fit
 
@@ -170,7 +170,7 @@ def test_gaps_count_every_candidate_once():
 def test_lapack_results_do_not_depend_on_the_block(monkeypatch):
     poses = smooth_paths(6, 12)
     whole = fit(poses, "solve")
-    monkeypatch.setattr(profiles, "_CANDIDATES_AT_ONCE", 5)
+    monkeypatch.setattr(lapack, "_CANDIDATES_AT_ONCE", 5)
     for before, after in zip(whole, fit(poses, "solve"), strict=True):
         np.testing.assert_allclose(before, after, rtol=0, atol=1e-11)
 

@@ -11,33 +11,31 @@ same problems are banded:
 - curvatures: the normal matrix is tridiagonal and depends on the speeds; a fit is one elimination
   in which no two numbers cancel, so it is accurate even where the path hardly moves.
 
-Every sum has one written order, so the closed form has the same bits on every processor. The LAPACK
-variants give what the benchmark's own code gives, faults of the processor's kernel included.
+Every sum has one written order, so the closed form has the same bits on every processor. The
+variants of `navaudit.numerics.lapack` give what the benchmark's own code gives, faults of the
+processor's kernel included.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from typing import Final, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
 
 from navaudit.axes import DT_S, HEADING, POSES, STEPS, X, Y
 from navaudit.compiled import njit
 from navaudit.errors import BadInput
+from navaudit.numerics import lapack
 from navaudit.numerics.trig import sincos, wrap_by_atan2
 
 Solver = Literal["closed", "pinv", "pinvh", "solve"]
 Penalty = Literal["stock", "intended"]
 Floats = npt.NDArray[np.float64]
 
-JERK_PENALTY: Final = 1e-4
-CURVATURE_RATE_PENALTY: Final = 1e-2
-INITIAL_CURVATURE_PENALTY: Final = 1e-10
+INITIAL_CURVATURE_PENALTY: Final = lapack.INITIAL_CURVATURE_PENALTY
 
 
 def fit(
@@ -72,7 +70,7 @@ def fit(
     _expect_word(penalty, get_args(Penalty), "penalty")
     _expect_paths(poses)
     if solver != "closed":
-        return _fit_by_lapack(poses, _TIMES_INVERSE[solver], penalty)
+        return lapack.fit(poses, solver, penalty)
     speeds = np.empty((len(poses), POSES))
     curvatures = np.empty((len(poses), POSES))
     _fit_all(poses, speed_bands(penalty), speeds, curvatures)
@@ -104,24 +102,10 @@ def _expect_paths(poses: Floats) -> None:
 # ---------------------------------------------------------------------------------------------
 
 
-def _acceleration_penalty(penalty: Penalty) -> npt.NDArray[np.int64]:
-    """Rows the speed fit punishes, over the accelerations: ``[jerk, acceleration]``.
-
-    The stock code means every row to be a jerk, but writes its -1 diagonal over all of the matrix
-    whose +1 diagonal it has just set; only the last row keeps both, the others are plain
-    accelerations (navsim v2.2, navsim/planning/simulation/planner/pdm_planner/simulation/
-    batch_lqr_utils.py:68-69).
-    """
-    rows = np.eye(POSES - 2, POSES - 1, k=1, dtype=np.int64)
-    if penalty == "stock":
-        rows[:-1] = 0
-    return rows - np.eye(POSES - 2, POSES - 1, dtype=np.int64)
-
-
 def _speed_normal_matrix(penalty: Penalty) -> npt.NDArray[np.int64]:
     """Integers ``[displacement, displacement]``: the penalty's weight, 1e-4 / 0.1**4, is 1."""
     steps = np.eye(POSES - 1, POSES, k=1, dtype=np.int64) - np.eye(POSES - 1, POSES, dtype=np.int64)
-    rows = _acceleration_penalty(penalty) @ steps
+    rows = lapack.penalised_accelerations(penalty) @ steps
     return np.eye(POSES, dtype=np.int64) + rows.T @ rows
 
 
@@ -220,76 +204,3 @@ def _fit_all(poses: Floats, bands: Floats, speeds: Floats, curvatures: Floats) -
     for candidate in range(poses.shape[0]):
         fit_speeds(poses[candidate], bands, speeds[candidate])
         fit_curvatures(poses[candidate], speeds[candidate], inverse_pivots, curvatures[candidate])
-
-
-# ---------------------------------------------------------------------------------------------
-# The LAPACK variants
-# ---------------------------------------------------------------------------------------------
-
-TimesInverse = Callable[[Floats, Floats], npt.NDArray[np.floating]]
-
-
-def _batch_times(left: npt.NDArray[np.floating], right: Floats) -> Floats:
-    product: Floats = np.einsum("bij,bjk->bik", left, right)
-    return product
-
-
-def _pinvh_times(normal: Floats, right: Floats) -> Floats:
-    return _batch_times(np.stack([scipy.linalg.pinvh(matrix) for matrix in normal]), right)
-
-
-_TIMES_INVERSE: Final[dict[str, TimesInverse]] = {
-    "pinv": lambda normal, right: _batch_times(np.linalg.pinv(normal), right),
-    "pinvh": _pinvh_times,
-    "solve": np.linalg.solve,
-}
-
-_CANDIDATES_AT_ONCE: Final = 512
-
-
-def _fit_by_lapack(
-    poses: Floats, times_inverse: TimesInverse, penalty: Penalty
-) -> tuple[Floats, Floats]:
-    speeds = np.empty((len(poses), POSES))
-    curvatures = np.empty((len(poses), POSES))
-    for start in range(0, len(poses), _CANDIDATES_AT_ONCE):
-        block = slice(start, start + _CANDIDATES_AT_ONCE)
-        moves = np.diff(poses[block], axis=1)
-        turns = np.arctan2(np.sin(moves[..., HEADING]), np.cos(moves[..., HEADING]))
-        headings = poses[block, :-1, HEADING]
-        speeds[block] = _speeds_by_lapack(moves[..., : Y + 1], headings, times_inverse, penalty)
-        curvatures[block] = _curvatures_by_lapack(turns, speeds[block], times_inverse)
-    return speeds, curvatures
-
-
-def _speeds_by_lapack(
-    moves: Floats, headings: Floats, times_inverse: TimesInverse, penalty: Penalty
-) -> Floats:
-    """Fit first speed and accelerations to moves ``[candidate, displacement, (x, y)]`` in m."""
-    directions = np.stack((np.cos(headings), np.sin(headings)), axis=-1).reshape(len(moves), -1)
-    reached = np.repeat(np.tri(POSES), 2, axis=0)
-    reached[:, 1:] *= DT_S**2
-    reached[:, 0] *= DT_S
-    matrix = directions[..., None] * reached
-    penalised = np.pad(_acceleration_penalty(penalty), [(0, 0), (1, 0)])
-    transposed = matrix.transpose(0, 2, 1)
-    normal = _batch_times(transposed, matrix) + JERK_PENALTY * (penalised.T @ penalised)
-    observed = moves.reshape(len(moves), -1)
-    return _accumulate(np.einsum("bij,bj->bi", times_inverse(normal, transposed), observed))
-
-
-def _curvatures_by_lapack(turns: Floats, speeds: Floats, times_inverse: TimesInverse) -> Floats:
-    """Fit first curvature and curvature rates to turns ``[candidate, displacement]`` in rad."""
-    matrix = np.tri(POSES) * (speeds * DT_S**2)[..., None]
-    matrix[..., 0] = speeds * DT_S
-    penalised = CURVATURE_RATE_PENALTY * np.eye(POSES)
-    penalised[0, 0] = INITIAL_CURVATURE_PENALTY
-    transposed = matrix.transpose(0, 2, 1)
-    normal = _batch_times(transposed, matrix) + penalised
-    return _accumulate(np.einsum("bij,bj->bi", times_inverse(normal, transposed), turns))
-
-
-def _accumulate(solution: Floats) -> Floats:
-    """First value and rates ``[candidate, 40]`` become values ``[candidate, displacement]``."""
-    steps = np.cumsum(solution[:, 1:] * DT_S, axis=1)
-    return solution[:, :1] + np.pad(steps, [(0, 0), (1, 0)])
