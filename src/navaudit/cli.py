@@ -17,6 +17,8 @@ COMMANDS: Final = {
     "doctor": "which numeric kernels run here, and whether they are healthy",
     "town": "write a synthetic town in the real file formats",
     "scenes": "make scenes, with their reference trajectories, from logs and maps",
+    "evaluate": "score planned trajectories, with forgiveness off and on",
+    "compare": "set runs, or NAVSIM result files, against each other",
     "explain": "why one candidate scores as it does, in words and a picture",
     "paper": "the numbers of the paper beside ours",
 }
