@@ -63,8 +63,8 @@ def encoder():
     return VoVNet(TINY.backbone)
 
 
-def images(count=3, seed=0):
-    return torch.rand(count, 3, 32, 96, generator=torch.Generator().manual_seed(seed))
+def images(count=3, size=(32, 96)):
+    return torch.rand(count, 3, *size, generator=torch.Generator().manual_seed(0))
 
 
 def test_statistics_stay_from_the_start(encoder):
@@ -86,19 +86,20 @@ def test_training_moves_no_statistics_and_changes_no_output(encoder):
 
 
 def test_settled_layers_have_the_scale_of_their_images(encoder):
-    settle(encoder, images())
+    many = images(4, (128, 160))
+    settle(encoder, many)
     seen = {}
     for name, one in encoder.named_modules():
         if isinstance(one, SettledNorm):
             # what follows writes over it
             one.register_forward_hook(lambda *now, name=name: seen.update({name: now[2].clone()}))
-    encoder(images())
+    encoder(many)
     assert len(seen) == 3 + 5 * 3
     for out in seen.values():
         flat = out.transpose(0, 1).flatten(1)
-        assert flat.mean(1).abs().max() < 1e-2
+        assert flat.mean(1).abs().max() < 0.05
         # a channel that is zero everywhere stays so
-        assert (((flat.std(1) - 1.0).abs() < 1e-2) | (flat.std(1) < 1e-2)).all()
+        assert (((flat.std(1) - 1.0).abs() < 0.05) | (flat.std(1) < 1e-2)).all()
 
 
 def test_each_image_stands_for_itself(encoder):

@@ -1,0 +1,339 @@
+"""Checkpoints: what is saved continues to the bit, what does not fit is named, and no code runs."""
+
+import collections
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agent.drawn import TINY, agent_of, paths, scenes_of
+from agent.needs import torch
+from navaudit.agent.backbone import VoVNet
+from navaudit.agent.checkpoint import (
+    OURS,
+    Progress,
+    read_checkpoint,
+    read_encoder,
+    write_checkpoint,
+)
+from navaudit.agent.shapes import GTRS_DENSE
+from navaudit.agent.slots import PREFIX, make_adam, slots
+from navaudit.axes import HEADS
+from navaudit.errors import BadInput, Refused
+
+VOCAB = "_trajectory_head.vocab"
+
+
+def train(agent, adam, steps, seed=0):
+    scenes = scenes_of(seed=seed)
+    for _ in range(steps):
+        adam.zero_grad()
+        sum(one.square().mean() for one in agent(*scenes).values()).backward()
+        adam.step()
+
+
+def logits_of(agent):
+    with torch.no_grad():
+        return agent.eval()(*scenes_of(seed=9))
+
+
+def same(one, other):
+    return all(torch.equal(one[name], other[name]) for name in HEADS)
+
+
+@pytest.fixture
+def trained():
+    agent = agent_of()
+    adam = make_adam(agent, 1e-3)
+    train(agent, adam, 3)
+    return agent, adam
+
+
+def released(agent, adam):
+    """A checkpoint as Lightning writes it, beside our writer, with what ModelCheckpoint adds."""
+    return {
+        "epoch": 19,
+        "global_step": 4800,
+        "pytorch-lightning_version": "2.2.1",
+        "state_dict": collections.OrderedDict(
+            (PREFIX + name, one) for name, one in agent.state_dict().items()
+        ),
+        "loops": {"fit_loop": {"state_dict": {}}},
+        "callbacks": {
+            "ModelCheckpoint{'monitor': 'val/loss_epoch'}": {
+                "best_model_score": torch.tensor(3.0),
+                "best_model_path": "/exp/epoch=19-step=4800.ckpt",
+                "best_k_models": {"a": torch.tensor(3.0)},
+                "kth_value": torch.tensor(4.0),
+                "dirpath": Path("/exp"),
+                "mode": np.float64(0.5),
+            }
+        },
+        "optimizer_states": [adam.state_dict()],
+        "lr_schedulers": [],
+    }
+
+
+def save(path, content):
+    torch.save(content, path)
+    return path
+
+
+def test_a_checkpoint_in_the_released_layout_goes_on_to_the_bit(tmp_path, trained):
+    agent, adam = trained
+    kept = read_checkpoint(save(tmp_path / "released.ckpt", released(agent, adam)))
+    assert (kept.epoch, kept.step, kept.shape) == (19, 4800, GTRS_DENSE)
+    again = kept.agent(shape=TINY)
+    assert same(logits_of(agent), logits_of(again))
+    second = make_adam(again, 7.0)
+    kept.restore(again, second)
+    assert [group["lr"] for group in second.param_groups] == [1e-3, 1e-3]
+    train(agent, adam, 2, seed=1)
+    train(again, second, 2, seed=1)
+    assert same(logits_of(agent), logits_of(again))
+    # and two more steps did change something
+    assert not same(logits_of(kept.agent(shape=TINY)), logits_of(again))
+
+
+def test_what_is_written_goes_on_to_the_bit(tmp_path, trained):
+    agent, adam = trained
+    path = tmp_path / "ours.ckpt"
+    draws = torch.random.get_rng_state()
+    at = Progress(epoch=1, step=3, batch=1, last=False)
+    write_checkpoint(path, agent, adam, at, {"arm": "raw", "rng": draws})
+    kept = read_checkpoint(path)
+    assert (kept.epoch, kept.step, kept.shape) == (1, 3, TINY)
+    assert kept.notes["arm"] == "raw"
+    assert torch.equal(kept.notes["rng"], draws)
+    again = kept.agent()
+    second = make_adam(again, 1e-3)
+    kept.restore(again, second)
+    train(agent, adam, 2, seed=1)
+    train(again, second, 2, seed=1)
+    assert same(logits_of(agent), logits_of(again))
+    for mine, theirs in zip(adam.state.values(), second.state.values(), strict=True):
+        assert all(torch.equal(mine[k], theirs[k]) for k in ("step", "exp_avg", "exp_avg_sq"))
+
+
+class Stock(torch.nn.Module):
+    """Names the stock code loads strictly: the agent in the trainer's module, the model in it."""
+
+    def __init__(self, agent):
+        super().__init__()
+        self.agent = torch.nn.Module()
+        self.agent.model = agent
+
+
+def test_what_is_written_is_in_the_released_layout(tmp_path, trained):
+    agent, adam = trained
+    path = tmp_path / "ours.ckpt"
+    write_checkpoint(path, agent, adam, Progress(epoch=1, step=6, batch=3, last=True))
+    content = torch.load(path, weights_only=True)
+    assert set(content) - {OURS} == set(released(agent, adam))
+    theirs = agent_of(seed=5)
+    Stock(theirs).load_state_dict(content["state_dict"], strict=True)
+    assert same(logits_of(agent), logits_of(theirs))
+    [state] = content["optimizer_states"]
+    make_adam(theirs, 0.0).load_state_dict(state)
+    without = [k for k, name in enumerate(slots(agent)) if k not in state["state"]]
+    assert len(without) == 62
+    fit = content["loops"]["fit_loop"]
+    steps = fit["epoch_loop.automatic_optimization.optim_progress"]["optimizer"]["step"]
+    assert steps == {
+        "total": {"ready": 6, "completed": 6},
+        "current": {"ready": 3, "completed": 3},
+    }
+    assert fit["epoch_loop.batch_progress"]["is_last_batch"] is True
+    assert fit["epoch_loop.batch_progress"]["current"]["processed"] == 3
+    assert fit["epoch_progress"]["total"] == {
+        "ready": 2, "completed": 1, "started": 2, "processed": 2,
+    }  # fmt: skip
+    assert set(content["loops"]) == {"fit_loop", "validate_loop", "test_loop", "predict_loop"}
+
+
+def test_the_same_weights_make_the_same_file(tmp_path, trained):
+    agent, adam = trained
+    at = Progress(epoch=0, step=3, batch=3, last=True)
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        write_checkpoint(tmp_path / name / "x.ckpt", agent, adam, at)
+    one, other = ((tmp_path / name / "x.ckpt").read_bytes() for name in ("a", "b"))
+    assert one == other
+
+
+def test_a_vocabulary_of_ones_own_takes_the_place_of_the_stored_one(tmp_path, trained):
+    agent, _ = trained
+    kept = read_checkpoint(save(tmp_path / "c", released(*trained)))
+    own = paths(7, seed=3)
+    other = kept.agent(shape=TINY, poses=own)
+    assert torch.equal(other.vocabulary, own)
+    assert logits_of(other)["imi"].shape == (2, 7)
+    assert torch.equal(kept.agent(shape=TINY).vocabulary, agent.vocabulary)
+    assert not other.vocabulary.requires_grad
+
+
+def spoilt(trained, change):
+    content = released(*trained)
+    change(content)
+    return content
+
+
+def rename(state, old, new):
+    state[PREFIX + new] = state.pop(PREFIX + old)
+
+
+MISFITS = {
+    "missing": (lambda s: s.pop(PREFIX + "downscale_layer.bias"), "missing: downscale_layer.bias"),
+    "unexpected": (
+        lambda s: s.update({PREFIX + "extra": torch.zeros(2)}),
+        r"unexpected: extra float32 \[2\]",
+    ),
+    "renamed": (
+        lambda s: rename(s, "_status_encoding.bias", "_status.bias"),
+        r"missing: _status_encoding.bias float32 \[16\]\n    unexpected: _status.bias",
+    ),
+    "shape": (
+        lambda s: s.update({PREFIX + "downscale_layer.bias": torch.zeros(17)}),
+        r"downscale_layer.bias is float32 \[17\], not float32 \[16\]",
+    ),
+    "dtype": (
+        lambda s: s.update({PREFIX + "downscale_layer.bias": torch.zeros(16).half()}),
+        r"downscale_layer.bias is float16 \[16\], not float32",
+    ),
+    "not finite": (
+        lambda s: s.update({PREFIX + "downscale_layer.bias": torch.full((16,), torch.nan)}),
+        "not finite stand in downscale_layer.bias",
+    ),
+    "no vocabulary": (lambda s: s.pop(PREFIX + VOCAB), f"missing: {VOCAB}"),
+}
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_what_does_not_fit_is_named(tmp_path, trained, name):
+    change, message = MISFITS[name]
+    content = spoilt(trained, lambda content: change(content["state_dict"]))
+    kept = read_checkpoint(save(tmp_path / "c", content))
+    with pytest.raises(BadInput, match=message) as caught:
+        kept.agent(shape=TINY)
+    assert str(tmp_path / "c") in caught.value.where
+
+
+def test_a_checkpoint_of_another_agent_is_refused(tmp_path, trained):
+    kept = read_checkpoint(save(tmp_path / "c", released(*trained)))
+    with pytest.raises(BadInput, match="of the stored tensors are not as wanted"):
+        kept.agent()
+
+
+def shuffle(optimizer):
+    optimizer["param_groups"][0]["params"].reverse()
+
+
+def widen(optimizer):
+    optimizer["state"][0]["exp_avg"] = torch.zeros(3)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (shuffle, "the optimizer counts"),
+        (widen, r"_keyval_embedding.weight, exp_avg is float32 \[3\]"),
+    ],
+)
+def test_moments_of_other_parameters_are_refused(tmp_path, trained, change, message):
+    content = spoilt(trained, lambda content: change(content["optimizer_states"][0]))
+    kept = read_checkpoint(save(tmp_path / "c", content))
+    agent = kept.agent(shape=TINY)
+    with pytest.raises(BadInput, match=message):
+        kept.restore(agent, make_adam(agent, 1e-3))
+
+
+def test_weights_alone_cannot_be_continued(tmp_path, trained):
+    content = spoilt(trained, lambda content: content.pop("optimizer_states"))
+    kept = read_checkpoint(save(tmp_path / "c", content))
+    agent = kept.agent(shape=TINY)
+    with pytest.raises(BadInput, match="weights alone"):
+        kept.restore(agent, make_adam(agent, 1e-3))
+
+
+class Evil:
+    """Would run a command, were it unpickled."""
+
+    def __reduce__(self):
+        return os.system, ("touch evil",)
+
+
+def test_code_in_a_checkpoint_is_refused_and_not_run(tmp_path, trained, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = save(tmp_path / "c", spoilt(trained, lambda content: content.update(x=Evil())))
+    with pytest.raises(Refused, match=r"asks for \w+\.system"):
+        read_checkpoint(path)
+    assert not (tmp_path / "evil").exists()
+
+
+def test_a_broken_file_is_said_to_be_one(tmp_path, trained):
+    whole = save(tmp_path / "c", released(*trained)).read_bytes()
+    broken = {
+        "cut": whole[: len(whole) // 2],
+        "empty": b"",
+        "text": b"<html>not found</html>",
+    }
+    for name, data in broken.items():
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(BadInput, match="cannot be read") as caught:
+            read_checkpoint(tmp_path / name)
+        assert str(tmp_path / name) in caught.value.where
+    with pytest.raises(BadInput, match="no such checkpoint"):
+        read_checkpoint(tmp_path / "nowhere")
+
+
+STRANGE = {
+    "a list": ([1], "holds a list"),
+    "no weights": ({"epoch": 1}, "no state_dict"),
+    "other names": ({"state_dict": {"model.x": torch.zeros(1)}}, "1 of 1 tensors bear other names"),
+    "no tensors": ({"state_dict": {PREFIX + "x": 3}}, "something else than tensors: agent.model.x"),
+    "half an epoch": ({"state_dict": {PREFIX + "x": torch.zeros(1)}, "epoch": 0.5}, "epoch is 0.5"),
+    "no shape": (
+        {"state_dict": {PREFIX + "x": torch.zeros(1)}, OURS: {"shape": {"name": "x"}}},
+        "shape lacks or mistypes",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_another_file_is_not_taken_for_a_checkpoint(tmp_path, name):
+    content, message = STRANGE[name]
+    with pytest.raises(BadInput, match=message):
+        read_checkpoint(save(tmp_path / "c", content))
+
+
+def test_an_unfinished_checkpoint_is_none(tmp_path, trained, monkeypatch):
+    agent, adam = trained
+
+    def fail(content, stream):
+        stream.write(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(torch, "save", fail)
+    with pytest.raises(BadInput, match="No space left"):
+        write_checkpoint(tmp_path / "c", agent, adam, Progress(0, 3, 3, True))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_encoder_starts_from_dd3d(tmp_path):
+    torch.manual_seed(1)
+    theirs, ours = VoVNet(TINY.backbone), VoVNet(TINY.backbone)
+    state = {f"img_backbone.{name}": one for name, one in theirs.state_dict().items()}
+    state["pts_bbox_head.weight"] = torch.zeros(1)
+    read_encoder(save(tmp_path / "dd3d.pth", {"state_dict": state}), ours)
+    assert all(
+        torch.equal(one, theirs.state_dict()[name]) for name, one in ours.state_dict().items()
+    )
+    del state["img_backbone.stem.stem_1/norm.bias"]
+    with pytest.raises(BadInput, match=r"missing: stem\.stem_1/norm\.bias"):
+        read_encoder(save(tmp_path / "dd3d.pth", {"state_dict": state}), ours)
+
+
+def test_progress_that_cannot_be_is_refused():
+    with pytest.raises(BadInput, match="progress is Progress"):
+        Progress(epoch=0, step=2, batch=3, last=True)
