@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import keyword
 import sys
 import warnings
 from typing import Any, Final
@@ -17,9 +18,14 @@ COMMANDS: Final = {
     "doctor": "which numeric kernels run here, and whether they are healthy",
     "town": "write a synthetic town in the real file formats",
     "scenes": "make scenes, with their reference trajectories, from logs and maps",
+    "label": "score every candidate in every scene, and keep it with what the human does",
+    "import": "make a label set of GTRS labels",
+    "export": "write a label set as a GTRS pickle, under a policy",
+    "certify": "compare two label sets or label files, entry by entry",
     "evaluate": "score planned trajectories, with forgiveness off and on",
     "compare": "set runs, or NAVSIM result files, against each other",
     "explain": "why one candidate scores as it does, in words and a picture",
+    "report": "results of other commands into one page",
     "paper": "the numbers of the paper beside ours",
 }
 """Each command and what it is for; ``navaudit.commands.<name>`` holds it."""
@@ -36,8 +42,10 @@ class Street(click.Group):
         """Import and return one command."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"navaudit.commands.{cmd_name}")
-        command: click.Command = getattr(module, cmd_name)
+        # a word of the language cannot name a module
+        name = f"{cmd_name}_" if keyword.iskeyword(cmd_name) else cmd_name
+        module = importlib.import_module(f"navaudit.commands.{name}")
+        command: click.Command = getattr(module, name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

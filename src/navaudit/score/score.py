@@ -63,12 +63,14 @@ def score_scene(
     *,
     turns: Floats | None = None,
     threads: int = 1,
+    course: Course | None = None,
 ) -> ScoreSheet:
     """Score every candidate of a scene.
 
-    ``turns`` are ``turns_of(vocabulary.poses)``, worth keeping over many scenes.
+    ``turns`` are ``turns_of(vocabulary.poses)``, worth keeping over many scenes; ``course`` is
+    ``lay_out(scene)``, worth keeping where the human is scored too.
     """
-    course = lay_out(scene)
+    course = lay_out(scene) if course is None else course
     columns, progress, first_step = empty_scores(len(vocabulary))
     spare = settings.spare_crossroads
     if settings.solver == "closed":
