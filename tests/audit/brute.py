@@ -1,7 +1,7 @@
 """The paper's label study once more, token by token in plain Python, straight from its words.
 
-Nothing of ``navaudit.audit`` is used here. A token is ``(raw, human, published)``: two lists of nine
-lists of floats, one float a candidate, and nine human scores.
+Nothing of ``navaudit.audit`` is used here. Labels are lists of floats, one a candidate, in nine
+columns to a token.
 """
 
 from __future__ import annotations

@@ -38,10 +38,12 @@ class Classes:
     @classmethod
     def of(cls, sheet: Sheet, *, loss: bool) -> Classes:
         """Class the forgiven columns of a sheet, as the loss reads them or as stored."""
-        one = sheet.before[:, :, FAILING] == 0
-        mixed = sheet.before[:, :, LOSS_VALUES if loss else VALUES] >= 2
-        kinds = (sheet.forgiven, one, ~one & ~mixed, ~one & mixed)
-        return cls(*(np.count_nonzero(sheet.forgiven & kind, axis=0) for kind in kinds))
+        failing = sheet.before[:, :, FAILING]
+        values = sheet.before[:, :, LOSS_VALUES if loss else VALUES]
+        # each class by a test of its own: that they add up is an identity of the audit
+        kinds = (failing == 0, (values == 1) & (failing == sheet.candidates), values >= 2)
+        counts = (np.count_nonzero(sheet.forgiven & kind, axis=0) for kind in kinds)
+        return cls(np.count_nonzero(sheet.forgiven, axis=0), *counts)
 
 
 @dataclass(frozen=True)
