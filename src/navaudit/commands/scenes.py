@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from navaudit.errors import BadInput
-from navaudit.scene.filters import SceneFilter, read_filter, read_split
+from navaudit.scene.filters import read_either
 from navaudit.scene.from_caches import FromCaches
 from navaudit.scene.from_logs import EVERY_SCENE, FromLogs
 from navaudit.scene.memory import memory_of
@@ -90,7 +90,7 @@ def scenes(
         _refuse_beside_caches(ctx)
         job = FromCaches(caches)
     else:
-        cut, data_split = _read_split(split)
+        cut, data_split = (EVERY_SCENE, None) if split is None else read_either(split)
         job = FromLogs(
             logs=_log_folder(logs, data_split),
             maps=maps or _from_environment("--maps", "NUPLAN_MAPS_ROOT"),
@@ -115,17 +115,6 @@ def _refuse_beside_caches(ctx: click.Context) -> None:
     for name in _OF_LOGS:
         if ctx.get_parameter_source(name) is given:
             raise click.UsageError(f"--{name} is of logs, and has no meaning with --metric-cache")
-
-
-def _read_split(path: Path | None) -> tuple[SceneFilter, str | None]:
-    """Return the filter, and the data split where the file names one."""
-    if path is None:
-        return EVERY_SCENE, None
-    # a split lies beside the folder of the filters that splits refer to
-    if (path.parent / "scene_filter").is_dir():
-        split = read_split(path.parent, path.stem)
-        return split.scene_filter, split.data_split
-    return read_filter(path), None
 
 
 def _log_folder(given: Path | None, data_split: str | None) -> Path:

@@ -6,6 +6,7 @@ differs from -0.0.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -110,6 +111,16 @@ def tally(a: Halves, b: Halves) -> Tally:
         one_unit[place] = np.count_nonzero(units_apart(mine, theirs) == 1)
         largest[place] = _largest(mine, theirs)
     return Tally(entries.astype(np.int32), one_unit.astype(np.int32), largest)
+
+
+def join(parts: Sequence[Tally]) -> Tally:
+    """Put what was found in some tokens behind what was found in those before them."""
+    none = np.empty((0, len(COLUMNS)))
+    return Tally(
+        np.concatenate([none.astype(np.int32), *(one.entries for one in parts)]),
+        np.concatenate([none.astype(np.int32), *(one.one_unit for one in parts)]),
+        np.concatenate([none, *(one.largest for one in parts)]),
+    )
 
 
 def _largest(a: Halves, b: Halves) -> float:

@@ -102,6 +102,15 @@ def read_filter(path: Path) -> SceneFilter:
     return _filter(_mapping(path), str(path))
 
 
+def read_either(path: Path) -> tuple[SceneFilter, str | None]:
+    """Read a split's yaml, or a scene filter's; of a split, its data split too."""
+    # a split lies beside the folder of the filters that splits refer to
+    if (path.parent / "scene_filter").is_dir():
+        split = read_split(path.parent, path.stem)
+        return split.scene_filter, split.data_split
+    return read_filter(path), None
+
+
 def _mapping(path: Path) -> dict[str, Any]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:

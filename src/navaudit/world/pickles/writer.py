@@ -12,7 +12,7 @@ import pickle
 import struct
 from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -56,7 +56,15 @@ def write(path: Path, value: Any, kind: Kind) -> None:
     path.write_bytes(lzma.compress(data, preset=0) if kind.xz else data)
 
 
-def write_items(out: BinaryIO, entries: Iterable[tuple[Any, Any]]) -> None:
+class Sink(Protocol):
+    """What can be written to."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take some bytes."""
+        ...
+
+
+def write_items(out: Sink, entries: Iterable[tuple[Any, Any]]) -> None:
     """Write one dictionary entry by entry, holding only one of them at a time."""
     writer = _Writer(out)
     writer.begin()
@@ -73,7 +81,7 @@ def write_items(out: BinaryIO, entries: Iterable[tuple[Any, Any]]) -> None:
 class _Writer:
     """One writing: the stream, and what it may refer back to."""
 
-    def __init__(self, out: BinaryIO) -> None:
+    def __init__(self, out: Sink) -> None:
         self.put = out.write
         self.count = 0
         self.texts: dict[Any, int] = {}
