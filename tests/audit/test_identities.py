@@ -13,7 +13,7 @@ from audit.sets import SMALL, draw
 from navaudit.audit.distinct import NINE_RAW, SEVEN_LOSS
 from navaudit.audit.identities import Counted, identities
 from navaudit.audit.measure import measure
-from navaudit.audit.tally import FAILING, KINDS, LOSS_VALUES, ONE_BIT, VALUES
+from navaudit.audit.tally import FAILING, KINDS, LOSS_VALUES, ONE_BIT
 from navaudit.axes import LK
 from navaudit.errors import Unhealthy
 
@@ -40,8 +40,9 @@ def with_one(sheet, name, at, value):
 
 
 def forgiven_mixed(sheet, column=LK):
-    """A token on which this mixed column alone is forgiven."""
-    mixed = sheet.forgiven[:, column] & (sheet.before[:, column, VALUES] >= 2)
+    """A token on which this column alone is forgiven, in which some pass and some fail."""
+    failing = sheet.before[:, column, FAILING]
+    mixed = sheet.forgiven[:, column] & (failing > 0) & (failing < sheet.candidates)
     return int(np.flatnonzero(mixed & (sheet.forgiven.sum(axis=1) == 1))[0])
 
 
