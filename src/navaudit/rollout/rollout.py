@@ -100,12 +100,22 @@ def simulate(ego: Floats, desired: Floats, solver: Solver = "closed") -> Rollout
 
     ``solver`` switches the fit of the speed and curvature profiles and nothing else.
     """
+    if solver != "closed":
+        return simulate_fitted(ego, desired, *fit(paths_of(desired), solver=solver))
     states = np.empty((len(desired), STEPS, len(STATE)))
-    if solver == "closed":
-        _simulate_all(ego, desired, speed_bands(), states)
-    else:
-        speeds, curvatures = fit(np.ascontiguousarray(desired[:, :, :3]), solver=solver)
-        _follow_all(ego, desired, speeds, curvatures, states)
+    _simulate_all(ego, desired, speed_bands(), states)
+    return Rollout(desired[:, :, :3], states)
+
+
+def paths_of(desired: Floats) -> Floats:
+    """Paths ``[candidate, step, 3]`` of desired steps ``[candidate, step, 5]``: what is fitted."""
+    return np.ascontiguousarray(desired[:, :, :3])
+
+
+def simulate_fitted(ego: Floats, desired: Floats, speeds: Floats, curvatures: Floats) -> Rollout:
+    """Drive as `simulate` does, with profiles ``[candidate, displacement]`` fitted elsewhere."""
+    states = np.empty((len(desired), STEPS, len(STATE)))
+    _follow_all(ego, desired, speeds, curvatures, states)
     return Rollout(desired[:, :, :3], states)
 
 

@@ -49,14 +49,18 @@ class TrafficIndex(NamedTuple):
     """``[entry]``: agents a car centred in the cell may touch."""
 
 
-def index_traffic(traffic: Traffic, ego_corners: Floats, grid: Grid) -> TrafficIndex:
+def index_traffic(
+    traffic: Traffic, ego_corners: Floats, grid: Grid, *, stood_in: bool = False
+) -> TrafficIndex:
     """Sort a scene's agents over a grid, leaving out those the car stands in at t = 0.
 
     ``ego_corners`` is ``[5, xy]`` at t = 0.  A track that touches the car then is gone at every
-    step (log_replay_traffic_agents.py:35-57).
+    step (log_replay_traffic_agents.py:35-57), unless ``stood_in`` keeps it.
     """
     corners = box_corners(traffic.box)
-    present = traffic.present & ~_touching_at_start(corners[0], traffic.present[0], ego_corners)
+    present = traffic.present
+    if not stood_in:
+        present = present & ~_touching_at_start(corners[0], present[0], ego_corners)
     living = traffic.kind <= BICYCLE
     stopped = ~living | (_speeds(traffic.velocity_mps) <= STOPPED_MPS)
     busy, start, agent = _sort(grid, corners, present)

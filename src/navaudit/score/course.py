@@ -26,6 +26,9 @@ GROUND_CELL_M: Final = 0.5
 TRAFFIC_CELL_M: Final = 2.0
 REACH_M: Final = 72.0
 """Cells reach this far from the ego; what drives beyond is scored all the same, only slower."""
+COARSE_CELL_M: Final = 8.0
+COARSE_REACH_M: Final = 128.0
+"""For few drives: quickly laid out, and slower to ask."""
 
 
 class Course(NamedTuple):
@@ -45,12 +48,20 @@ class Course(NamedTuple):
     history: History
 
 
-def lay_out(scene: Scene) -> Course:
-    """Lay out a scene; refuses one that cannot be scored, naming its token."""
+def lay_out(scene: Scene, *, few: bool = False, stood_in: bool = False) -> Course:
+    """Lay out a scene; refuses one that cannot be scored, naming its token.
+
+    ``few`` is for a handful of drives: the answers are the same, to the bit. ``stood_in`` keeps the
+    agents that touch the car at t = 0, as a replay before v2 did.
+    """
     _expect_scorable(scene)
     start = ego_points(scene.ego)
     x, y = float(scene.ego[X]), float(scene.ego[Y])
-    fine = grid_round(x, y, REACH_M, GROUND_CELL_M)
+    if few:
+        fine = busy = grid_round(x, y, COARSE_REACH_M, COARSE_CELL_M)
+    else:
+        fine = grid_round(x, y, REACH_M, GROUND_CELL_M)
+        busy = grid_round(x, y, REACH_M, TRAFFIC_CELL_M)
     line = np.ascontiguousarray(scene.centreline[:, :2])
     way = measure_way(line)
     return Course(
@@ -61,7 +72,7 @@ def lay_out(scene: Scene) -> Course:
         way=way,
         start_m=way_along(way, start[CENTRE, 0], start[CENTRE, 1]),
         lights=index_lights(scene.lights, fine),
-        traffic=index_traffic(scene.traffic, start, grid_round(x, y, REACH_M, TRAFFIC_CELL_M)),
+        traffic=index_traffic(scene.traffic, start, busy, stood_in=stood_in),
         history=join_history(scene.past),
     )
 

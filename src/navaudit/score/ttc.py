@@ -35,14 +35,17 @@ STANDING_MPS: Final = 5e-3
 
 
 @njit(cache=True, nogil=True)
-def time_to_collision(drive: Drive, traffic: TrafficIndex, ground: GroundIndex) -> Contact:
+def time_to_collision(
+    drive: Drive, traffic: TrafficIndex, ground: GroundIndex, anchors: int = ANCHORS
+) -> Contact:
     """Score one candidate; ``drive.met`` must be clear and is left dirty.
 
     An agent that the projected car meets either fails the metric or is ignored from then on, so
-    the first meeting decides; meetings while standing decide nothing.
+    the first meeting decides; meetings while standing decide nothing. From ``anchors`` beyond the
+    usual ones the car is projected no farther than to the last step.
     """
     ahead = np.empty((4, 2))
-    for step in range(ANCHORS):
+    for step in range(anchors):
         state = drive.states[step]
         speed = speed_of(state)
         if speed < STANDING_MPS:
@@ -50,6 +53,8 @@ def time_to_collision(drive: Drive, traffic: TrafficIndex, ground: GroundIndex) 
         dx = drive.pointing[step, 1] * speed
         dy = drive.pointing[step, 0] * speed
         for offset in OFFSETS:
+            if step + offset >= STEPS:
+                break
             # float(index) * 0.1 as upstream: 0.3 and 0.6 come out an ulp high
             delta_s = offset * 0.1
             way_x, way_y = dx * delta_s, dy * delta_s
