@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from navaudit.numerics.profiles import fit
 from navaudit.vehicle import (
     FRONT_LENGTH_M,
     LENGTH_M,
@@ -41,6 +42,10 @@ STARTS_ASIDE_M: Final = 1.2
 """Farther aside at its start, a scene of overtaking begins on the wrong side."""
 AHEAD: Final = (0, 3, 6, 9)
 """Steps by which the human's car is moved on at its speed, to see whether it would hit."""
+SHORT_M: Final = 0.2
+"""How far a late stop's look ahead must reach into who stands there, to be failing for sure."""
+SAFE_M: Final = 0.2
+"""Room that a late stop must leave, to be no collision for sure."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,9 +112,42 @@ class Conduct:
         early = slice(span.start, span.start + 32)
         if not self.nears[:, early].any():
             return CLEAN
+        if self.drive.intent.kind == "tailgate":
+            return self._late_stop(span.start)
         count = int(self.meets[:, early].any(axis=0).sum())
-        meant = self.drive.intent.kind in {"tailgate", "touch"}
-        return FAILING if count >= 5 and meant else UNSURE
+        return FAILING if count >= 5 and self.drive.intent.kind == "touch" else UNSURE
+
+    def _late_stop(self, step: int) -> int:
+        """Whether the drive as the benchmark's tracker makes it comes too close to the queue."""
+        drive = self.drive
+        now = (float(drive.speed_mps[step]), float(drive.acceleration_mps2[step]))
+        way, speed = track(drive.u_m[step : step + HORIZON : 5], *now)
+        gap = drive.wall_m - FRONT_LENGTH_M - drive.u_m[step] - way
+        short = (0.1 * AHEAD[-1] * speed - gap)[:32]
+        safe = gap[speed > 0.03].min(initial=np.inf) > SAFE_M
+        return FAILING if safe and (short > SHORT_M).sum() >= 3 else UNSURE
+
+
+def track(poses_m: Array, speed_mps: float, acceleration_mps2: float) -> tuple[Array, Array]:
+    """Way and speed ``[41]`` when the benchmark's tracker follows poses ``[9]``, 0.5 s apart.
+
+    Along a straight line: it steers through a lag for the fitted speed a second ahead (navsim's
+    batch_lqr.py and batch_kinematic_bicycle.py).
+    """
+    line = np.zeros((1, HORIZON, 3))
+    tenths = np.arange(HORIZON)
+    line[0, :, 0] = np.interp(tenths, tenths[::5], poses_m - poses_m[0])
+    wanted = fit(line)[0][0].tolist()
+    u, v, a = 0.0, speed_mps, acceleration_mps2
+    found = [(u, v)]
+    for k in range(HORIZON - 1):
+        goal = wanted[min(k + 10, HORIZON - 2)]
+        gain = 0.5 if goal <= 0.2 and v <= 0.2 else 10.0 / 11.0
+        a += (gain * (goal - v) - a) / 3.0
+        u, v = u + 0.1 * v, v + 0.1 * a
+        found.append((u, v))
+    tracked = np.array(found)
+    return tracked[:, 0], tracked[:, 1]
 
 
 def observe(drive: Drive) -> Conduct:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,7 +33,7 @@ STEPS: Final = 204
 REACH_M: Final = 110.0
 """Cars are set within this distance of the human's path."""
 
-CLOSE_M: Final = 1.0
+CLOSE_M: Final = 0.6
 """Room that one who brakes late leaves."""
 
 
@@ -56,6 +57,8 @@ class Drive:
     heading: Array
     """``[step, 2]``: unit direction."""
     actors: tuple[Actor, ...]
+    wall_m: float
+    """Distance along the path of the bumper that he brakes late for; infinite without one."""
 
 
 def drive(rng: np.random.Generator, network: Network, intent: Intent) -> Drive:
@@ -69,8 +72,8 @@ def drive(rng: np.random.Generator, network: Network, intent: Intent) -> Drive:
     people, crossings = cross_streets(rng, around, signals, intent.runs_red)
     human = _human(intent, path)
     queue = _queue(rng, network, intent)
-    if intent.brakes_late and queue:
-        human.stops_at_m = queue[-1].u_m - queue[-1].rear_m - CLOSE_M
+    wall = queue[-1].u_m - queue[-1].rear_m if intent.brakes_late else math.inf
+    human.stops_at_m = wall - CLOSE_M
     cars = [human, *queue, *_populate(rng, network, intent, spots)]
     _run(Traffic(network, signals, cars, crossings), intent.warmup_s)
     beside = [
@@ -88,8 +91,9 @@ def drive(rng: np.random.Generator, network: Network, intent: Intent) -> Drive:
     xy, heading = weave.place(path, u)
     actors = (*(_as_actor(car) for car in cars[1:]), *beside, *things)
     return Drive(
-        network, intent, signals, clock, path, weave, u, speed, acceleration, xy, heading, actors
-    )
+        network, intent, signals, clock, path, weave, u, speed, acceleration, xy, heading, actors,
+        wall,
+    )  # fmt: skip
 
 
 def _path(network: Network, intent: Intent) -> Path:

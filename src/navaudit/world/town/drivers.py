@@ -96,18 +96,18 @@ def follow(car: Car, wanted_mps: float, gap_m: float, closing_mps: float) -> flo
 
 
 def brake_late(car: Car) -> float:
-    """No braking until it takes 3.4 m/s2 to stop, then exactly what it takes."""
+    """No braking until it takes 3.8 m/s2 to stop, then exactly what it takes."""
     left = car.stops_at_m - car.u_m - car.front_m
     if left <= 0.05:
         return -HARDEST_MPS2
     needed = car.speed_mps * car.speed_mps / (2.0 * left)
-    return math.inf if needed < 3.4 and car.acceleration_mps2 > -2.0 else -needed
+    return math.inf if needed < 3.8 and car.acceleration_mps2 > -2.0 else -needed
 
 
 def ease(car: Car, wanted_mps2: float, dt_s: float) -> float:
     """Limit how fast the acceleration changes, less so when braking in need."""
     low, high = JERK_MPS3
     if wanted_mps2 < -2.5:
-        low = 8.0
+        low = 8.0 if car.stops_at_m == math.inf else 40.0
     change = wanted_mps2 - car.acceleration_mps2
     return car.acceleration_mps2 + min(max(change, -low * dt_s), high * dt_s)

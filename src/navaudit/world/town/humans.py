@@ -156,7 +156,9 @@ def off_centre(rng: np.random.Generator, network: Network) -> Intent:
     )
     reason = int(rng.integers(3))
     things = _beside(rng, network, lane, reason, (last - held, last))
-    return replace(plan, kind="off_centre", swerve=swerve, things=things)
+    left = network.beside[lane][0]
+    shut = (left if left >= 0 else network.mate[lane],)
+    return replace(plan, kind="off_centre", swerve=swerve, things=things, shut=shut)
 
 
 def _beside(
