@@ -88,7 +88,10 @@ def samples() -> dict[str, bytes]:
             ),
         },
     )
-    labels = {f"{n:04x}": {c: np.arange(8, dtype=np.float16) for c in "ab"} for n in range(3)}
+    sizes = {"a": 8, "b": 40}  # the longer ones can be left in place
+    labels = {
+        f"{n:04x}": {c: np.arange(s, dtype=np.float16) for c, s in sizes.items()} for n in range(3)
+    }
     predictions = {
         "t": {
             "trajectory": Record("navsim.common.dataclasses.Trajectory", {"poses": np.eye(3)}),
