@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "import": "make a label set of GTRS labels",
     "export": "write a label set as a GTRS pickle, under a policy",
     "certify": "compare two label sets or label files, entry by entry",
+    "audit": "count what forgiveness changed and erased in a label set",
     "evaluate": "score planned trajectories, with forgiveness off and on",
     "compare": "set runs, or NAVSIM result files, against each other",
     "explain": "why one candidate scores as it does, in words and a picture",

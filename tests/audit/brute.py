@@ -318,9 +318,9 @@ def exposure(tokens):
 def differences(tokens):
     fired = [t for t in tokens if t.forgiven]
     found = {
-        "reproduced": sum(not t.residual for t in tokens),
-        "residual_total": sum(bool(t.residual) for t in tokens),
-        "pdm_reproduced": sum("PDM" not in t.residual for t in tokens),
+        "rule_reproduced": sum(not t.residual for t in tokens),
+        "rule_residual_total": sum(bool(t.residual) for t in tokens),
+        "rule_pdm_reproduced": sum("PDM" not in t.residual for t in tokens),
         "differing_tokens": sum(bool(t.differing) for t in tokens),
         "untouched_comparisons": sum(9 - len(t.forgiven) for t in fired),
         "untouched_equal": sum(

@@ -14,7 +14,7 @@ from typing import Any
 
 from navaudit.audit.identities import Counted
 from navaudit.audit.sheet import Sheet
-from navaudit.audit.sources import Sources
+from navaudit.audit.sources import HUMAN, Sources
 from navaudit.audit.survey import Say, silent, survey
 from navaudit.audit.table import Table
 from navaudit.findings import Finding, count
@@ -41,10 +41,29 @@ class Audit:
             (one.rows.findings(), "rows"),
             (one.ranking.findings(), "ranking"),
             (one.exposure.findings(), "exposure"),
-            (one.differences.findings(self.tokens), "differences"),
+            (one.differences.findings(self.tokens, certifies=self.certifies), "differences"),
         )
-        found = [replace(f, where=f"{table}.md") for part, table in parts for f in part]
+        found = [replace(f, where=f"{table}.csv") for part, table in parts for f in part]
         return [*found, count("human_unknown_tokens", int(self.record["human_unknown"]))]
+
+    @property
+    def certifies(self) -> bool:
+        """Whether a file of published labels is held to the rule and the human's scores."""
+        record = self.record
+        return record["published"] is not None and record["forgiven_known_from"] == HUMAN
+
+    def cautions(self) -> list[str]:
+        """Say what a reader of the numbers should know of the label sets."""
+        record, residuals = self.record, self.counted.differences.residuals
+        left_out = record["raw_tokens"] - record["tokens"]
+        said = [
+            (left_out, f"{left_out:,} raw tokens are not in the published set, and left out"),
+            (len(residuals), f"{len(residuals):,} tokens differ by more than the rule"),
+            (record["human_unknown"] if record["forgiven_known_from"] == HUMAN else 0,
+             f"{record['human_unknown']:,} tokens lack a human score, which counts as no zero"),
+            (record["failures"], f"{record['failures']:,} scenes of the raw set have no labels"),
+        ]  # fmt: skip
+        return [words for n, words in said if n]
 
     def tables(self) -> tuple[Table, ...]:
         """Every table, in the order of the paper."""

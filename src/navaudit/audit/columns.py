@@ -13,16 +13,17 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from navaudit.audit.consumer import HALVED
 from navaudit.audit.sheet import Sheet
 from navaudit.audit.table import Cell, Table
-from navaudit.audit.tally import FAILING, KINDS, LOSS_VALUES, OTHER_BIT, VALUES
+from navaudit.audit.tally import FAILING, HALF_BIT, KINDS, LOSS_VALUES, VALUES, ZERO_BIT
 from navaudit.axes import COLUMNS, LOSS_COLUMNS, SHORT
 from navaudit.findings import Finding, count, number, percent
 from navaudit.stats.order import upper_median
 
 Ints = NDArray[np.int64]
 
-_NUMERALS: Final = ((1, "one"), (2, "two"), (3, "three"))
+_NUMERALS: Final = ("one", "two", "three")
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,10 @@ class Columns:
     """``[column]``: columns not forgiven that are published mixed, as the loss reads them."""
     unforgiven_median: tuple[int | None, ...]
     """``[column]``: upper median of failing candidates over those."""
-    value_sets: tuple[tuple[tuple[int, int, int, int], int], ...]
-    """Forgiven columns by (column, kinds of values, distinct values, of which the loss reads)."""
+    valued: NDArray[np.int64]
+    """``[column, 1 2 3]``: forgiven columns of so many values as stored."""
+    value_sets: tuple[tuple[tuple[int, int], int], ...]
+    """Forgiven columns by column and kinds of values."""
 
     @classmethod
     def of(cls, sheet: Sheet) -> Columns:
@@ -86,6 +89,7 @@ class Columns:
             unforgiven_median=tuple(
                 _median(sheet.after[other[:, c], c, FAILING]) for c in everyone
             ),
+            valued=np.stack([_valued(sheet, n) for n in (1, 2, 3)], axis=1),
             value_sets=_value_sets(sheet),
         )
 
@@ -128,13 +132,13 @@ class Columns:
             _maybe(f"{short}_mixed_median", median),
             _maybe(f"{short}_mixed_max", most),
             _share(f"{short}_mixed_median_percent", median, self.candidates),
-            *(count(f"{short}_{name}_valued", self._valued(c, n)) for n, name in _NUMERALS),
+            *(
+                count(f"{short}_{name}_valued", n)
+                for name, n in zip(_NUMERALS, self.valued[c], strict=True)
+            ),
             count(f"{short}_unforgiven_mixed", self.unforgiven_mixed[c]),
             _maybe(f"{short}_unforgiven_mixed_median", self.unforgiven_median[c]),
         ]
-
-    def _valued(self, column: int, distinct: int) -> int:
-        return sum(m for (c, _, n, _), m in self.value_sets if (c, n) == (column, distinct))
 
     def table(self) -> Table:
         """Classes of every column after the consumer's mapping, and the pooled median."""
@@ -160,14 +164,14 @@ class Columns:
         return (name, *map(int, counts), share, median, raw)
 
     def value_table(self) -> Table:
-        """Which values the overwritten columns held, and how many of them the loss tells apart."""
+        """Which values the overwritten columns held, as stored and as the loss reads them."""
         return Table(
             "values",
             "Overwritten columns by the values they held before.",
-            ("column", "values", "distinct", "distinct as the loss reads", "columns"),
+            ("column", "values", "as the loss reads them", "columns"),
             tuple(
-                (SHORT[column], _value_set(kinds, values), values, loss_values, columns)
-                for (column, kinds, values, loss_values), columns in self.value_sets
+                (SHORT[column], _value_set(kinds), _value_set(_read(column, kinds)), columns)
+                for (column, kinds), columns in self.value_sets
             ),
         )
 
@@ -178,19 +182,27 @@ def _by_count(columns: Columns) -> list[int]:
     return sorted(range(len(COLUMNS)), key=lambda c: (c not in LOSS_COLUMNS, -forgiven[c], c))
 
 
-def _value_sets(sheet: Sheet) -> tuple[tuple[tuple[int, int, int, int], int], ...]:
+def _valued(sheet: Sheet, distinct: int) -> Ints:
+    return np.count_nonzero(sheet.forgiven & (sheet.before[:, :, VALUES] == distinct), axis=0)
+
+
+def _value_sets(sheet: Sheet) -> tuple[tuple[tuple[int, int], int], ...]:
     token, column = np.nonzero(sheet.forgiven)
-    read = sheet.before[token, column]
-    keys = np.column_stack((column, read[:, KINDS], read[:, VALUES], read[:, LOSS_VALUES]))
+    keys = np.column_stack((column, sheet.before[token, column, KINDS]))
     sets, counts = np.unique(keys, axis=0, return_counts=True)
     keyed = zip(sets.tolist(), counts.tolist(), strict=True)
-    return tuple(((c, kinds, n, loss), m) for (c, kinds, n, loss), m in keyed)
+    return tuple(((column, kinds), columns) for (column, kinds), columns in keyed)
 
 
-def _value_set(kinds: int, distinct: int) -> str:
-    if kinds & OTHER_BIT:
-        return f"{distinct} values from 0 to 1"
-    names = ("0", "1/2", "1")
+def _read(column: int, kinds: int) -> int:
+    """Kinds of values that the loss reads where it is given these."""
+    if column in HALVED and kinds & HALF_BIT:
+        return (kinds & ~HALF_BIT) | ZERO_BIT
+    return kinds
+
+
+def _value_set(kinds: int) -> str:
+    names = ("0", "1/2", "1", "others")
     return "{" + ", ".join(one for bit, one in enumerate(names) if kinds >> bit & 1) + "}"
 
 

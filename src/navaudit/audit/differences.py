@@ -53,14 +53,25 @@ class Differences:
             equal=int(np.count_nonzero(left_alone & (sheet.changed == 0))),
         )
 
-    def findings(self, tokens: Sequence[str] = ()) -> list[Finding]:
-        """Name the counts; ``tokens`` name the residual ones."""
+    def findings(self, tokens: Sequence[str] = (), *, certifies: bool = False) -> list[Finding]:
+        """Name the counts; ``tokens`` name the residual ones.
+
+        Where the published labels are a file's, and it is known from the human what the rule makes
+        of the raw ones, the comparison certifies them and the counts have the paper's names too.
+        """
         cases = tuple(tokens[place] for place in self.residuals) if tokens else ()
-        reproduced = self.tokens - len(self.residuals)
+        rest = len(self.residuals)
+        by_rule = {
+            "reproduced": self.tokens - rest,
+            "residual_total": rest,
+            "pdm_reproduced": self.tokens - int(self.residual_columns[PDM]),
+        }
+        named = {f"rule_{name}": n for name, n in by_rule.items()} | (by_rule if certifies else {})
         return [
-            count("reproduced", reproduced),
-            replace(count("residual_total", len(self.residuals)), cases=cases),
-            count("pdm_reproduced", self.tokens - int(self.residual_columns[PDM])),
+            *(
+                replace(count(name, n), cases=cases if name.endswith("residual_total") else ())
+                for name, n in named.items()
+            ),
             count("differing_tokens", self.differing),
             count("untouched_comparisons", self.compared),
             count("untouched_equal", self.equal),

@@ -21,8 +21,8 @@ from navaudit.stats.order import at_five_ranks
 
 Ints = NDArray[np.int64]
 
-BIN: Final = 512
-"""Candidates that a bin of the histogram spans."""
+BINS: Final = 32
+"""Bins of the histogram; of 16,384 candidates each spans 512."""
 
 
 @dataclass(frozen=True)
@@ -129,10 +129,10 @@ class Histogram:
     unforgiven_median: int | None
 
     @classmethod
-    def of(cls, sheet: Sheet, column: int = LK, width: int = BIN) -> Histogram:
-        """Count the columns of one metric in bins of a width."""
-        bins = max(1, -(-sheet.candidates // width))
-        edges = width * np.arange(bins + 1)
+    def of(cls, sheet: Sheet, column: int = LK) -> Histogram:
+        """Count the columns of one metric."""
+        width = -(-sheet.candidates // BINS)
+        edges = width * np.arange(-(-sheet.candidates // width) + 1)
         fired = sheet.forgiven[:, column]
         forgiven = sheet.before[fired, column, FAILING]
         other = ~fired & (sheet.after[:, column, LOSS_VALUES] >= 2)

@@ -26,6 +26,8 @@ class Sources:
     published: LabelSet | None = None
 
     def __post_init__(self) -> None:
+        if not len(self.raw):
+            raise BadInput("the label set has no tokens", where=str(self.raw.folder))
         if self.published is None:
             if self.basis is DIFFERENCE:
                 raise _nothing_published(self.raw)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import shutil
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -119,11 +120,11 @@ def _write_sheet(path: Path, sheet: Sheet, key: str) -> None:
 def _read_sheet(path: Path, key: str) -> Sheet | None:
     """Read a sheet; None where there is none, or one of something else."""
     try:
-        with np.load(path) as file:
+        with path.open("rb") as stream, np.load(stream) as file:
             arrays = {name: file[name] for name in file.files}
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise _damaged(path, str(error)) from error
     if str(arrays.pop("key", "")) != key:
         return None
