@@ -136,30 +136,26 @@ def _inverse(normal: Any, solver: str) -> Any:
     return np.stack([scipy.linalg.pinvh(matrix) for matrix in normal])
 
 
-def conditions(poses: Any) -> Any:
-    """Condition numbers of both normal matrices of paths: ``[candidate, (speed, curvature)]``.
+def compare_inverses(poses: Any, solvers: Any, against: str = "pinv") -> tuple[Any, Any]:
+    """Hold the inverses of both normal matrices of paths ``[candidate, step, 3]`` side by side.
 
-    In the 2-norm; the curvature's is that of the speeds which ``pinv`` fits.
+    Returns
+    -------
+    Condition numbers in the 2-norm ``[candidate, (speed, curvature)]``; and how far the inverse by
+    each solver lies from that by ``against``: the Frobenius norm of the difference over that of the
+    latter, ``[candidate, solver, (speed, curvature)]``.
     """
-    return np.stack([np.linalg.cond(normal) for normal in _normals(poses)], axis=-1)
-
-
-def inverse_gaps(poses: Any, solver: str, against: str = "pinv") -> Any:
-    """Relative differences of two inverses of both normal matrices of paths, as `conditions`.
-
-    The Frobenius norm of the difference over that of the inverse by ``against``.
-    """
-    gaps = []
-    for normal in _normals(poses):
-        ours, theirs = _inverse(normal, solver), _inverse(normal, against)
-        far = np.linalg.norm(ours - theirs, axis=(1, 2))
-        gaps.append(far / np.linalg.norm(theirs, axis=(1, 2)))
-    return np.stack(gaps, axis=-1)
-
-
-def _normals(poses: Any) -> tuple[Any, Any]:
     speeds, _ = fit(poses, "pinv")
-    return _speed_equations(poses[:, :-1, HEADING], "stock")[0], _curvature_equations(speeds)[0]
+    of_speed, _ = _speed_equations(poses[:, :-1, HEADING], "stock")
+    of_curvature, _ = _curvature_equations(speeds)
+    conditions, gaps = [], []
+    for normal in (of_speed, of_curvature):
+        theirs = _inverse(normal, against)
+        size = np.linalg.norm(theirs, axis=(1, 2))
+        apart = [np.linalg.norm(_inverse(normal, one) - theirs, axis=(1, 2)) for one in solvers]
+        conditions.append(np.linalg.cond(normal))
+        gaps.append(np.stack(apart, axis=-1) / size[:, None])
+    return np.stack(conditions, axis=-1), np.stack(gaps, axis=-1)
 
 
 # ------------------------------------------------------------------------------------- a script

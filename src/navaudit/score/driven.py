@@ -15,7 +15,7 @@ from navaudit.score.sheet import ScoreSheet, add_progress
 Floats = NDArray[np.float64]
 
 
-def score_driven(course: Course, states: Floats, settings: Settings = Settings()) -> ScoreSheet:
+def score_driven(course: Course, states: Floats, settings: Settings) -> ScoreSheet:
     """Score candidates from states ``[1 + candidate, step, 11]``; the first row is the reference's.
 
     The same as ``score_scene`` makes of a scene whose drives these are; ``settings.solver`` is not
@@ -29,9 +29,7 @@ def score_driven(course: Course, states: Floats, settings: Settings = Settings()
     return ScoreSheet(rows, progress[1:], first_step[:, 1:])
 
 
-def score_driven_human(
-    course: Course, states: Floats, settings: Settings = Settings()
-) -> ScoreSheet:
+def score_driven_human(course: Course, states: Floats, settings: Settings) -> ScoreSheet:
     """Score states ``[drive, step, 11]`` of the human, each alone and without history."""
     rows, progress, first_step, masked = _judge(course, states, settings, with_history=False)
     for k in range(len(states)):
