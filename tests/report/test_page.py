@@ -233,7 +233,9 @@ def browser():
 @pytest.fixture(params=[(1280, 900, "light"), (390, 844, "dark")], ids=["desktop", "phone"])
 def opened(request, browser, report):
     wide, tall, scheme = request.param
-    window = browser.new_page(viewport={"width": wide, "height": tall}, color_scheme=scheme)
+    window = browser.new_page(
+        viewport={"width": wide, "height": tall}, color_scheme=scheme, reduced_motion="reduce"
+    )
     said = []
     window.on("console", lambda message: said.append(message.text))
     window.on("pageerror", lambda error: said.append(str(error)))
