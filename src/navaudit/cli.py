@@ -23,6 +23,8 @@ COMMANDS: Final = {
     "export": "write a label set as a GTRS pickle, under a policy",
     "certify": "compare two label sets or label files, entry by entry",
     "audit": "count what forgiveness changed and erased in a label set",
+    "logits": "what every head of a checkpoint says of every candidate in every scene",
+    "plan": "the trajectory that a checkpoint chooses in every scene",
     "evaluate": "score planned trajectories, with forgiveness off and on",
     "compare": "set runs, or NAVSIM result files, against each other",
     "explain": "why one candidate scores as it does, in words and a picture",
@@ -47,6 +49,8 @@ class Street(click.Group):
         name = f"{cmd_name}_" if keyword.iskeyword(cmd_name) else cmd_name
         module = importlib.import_module(f"navaudit.commands.{name}")
         command: click.Command = getattr(module, name)
+        # click's mark for lines that stay as they are, which docstrings spell out
+        command.help = (command.help or "").replace("\\b\n", "\b\n")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,0 +1,37 @@
+"""The command line's frame: what every command owes its user."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from navaudit.cli import COMMANDS, main
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_helps_with_an_example_on_a_line_of_its_own(name):
+    result = CliRunner().invoke(main, [name, "--help"], terminal_width=80)
+    assert result.exit_code == 0
+    assert "\\b" not in result.output
+    examples = re.search(r"^ *Examples?:((?: [^\n]*)?)\n?((?:.*\n)*)", result.output, re.MULTILINE)
+    assert examples is not None, "no example"
+    assert re.search(rf"(^|\n) *(eval \"\$\()?navaudit {name}\b", examples[1] + examples[2]) or (
+        examples[1].startswith(f" navaudit {name}")
+    )
+    assert "--json" in result.output
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_wrong_use_exits_with_two_and_no_traceback(name):
+    result = CliRunner().invoke(main, [name, "--no-such-option"])
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output
+    assert "no-such-option" in result.output
+
+
+def test_an_unknown_command_is_named():
+    result = CliRunner().invoke(main, ["lable"])
+    assert result.exit_code == 2
+    assert "lable" in result.output
