@@ -69,12 +69,10 @@ class Recordings:
 
         Scenes are best asked for log by log: the last log read is kept.
         """
-        frame = self._frame(log, token)
-        left, front, right = (read_image(self.images, frame, camera) for camera in FRONT)
-        where = f"log {log}, frame {token}"
-        return Features(token, see((left, front, right), self.image, where), status_of(frame))
+        return self.look(self.frame(log, token))
 
-    def _frame(self, log: str, token: str) -> Frame:
+    def frame(self, log: str, token: str) -> Frame:
+        """Return the frame that a scene is about."""
         if self._log is None or self._log.name != log:
             path = self.logs / f"{log}.pkl"
             if not path.is_file():
@@ -92,6 +90,12 @@ class Recordings:
                 expected="the logs that the scenes were made from",
             )
         return self._log.frames[row]
+
+    def look(self, frame: Frame) -> Features:
+        """Make the features of a frame; many threads may do this at once."""
+        left, front, right = (read_image(self.images, frame, camera) for camera in FRONT)
+        where = f"log {frame.log}, frame {frame.token}"
+        return Features(frame.token, see((left, front, right), self.image, where), status_of(frame))
 
 
 def status_of(frame: Frame) -> NDArray[np.float32]:
