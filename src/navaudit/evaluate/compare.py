@@ -13,7 +13,7 @@ from navaudit.evaluate.contrasts import ALL, Contrast, F, R, contrasts, levels
 from navaudit.evaluate.epdms import EC, EPDMS, SHORT
 from navaudit.evaluate.judge import EVALUATION
 from navaudit.evaluate.letters import Judgement, Levels, judgements, scales_of, seed_scales
-from navaudit.evaluate.measures import BOTH, Measure
+from navaudit.evaluate.measures import BOTH, Measure, outcome
 from navaudit.evaluate.pairs import Pairs
 from navaudit.evaluate.populations import Humans, failing, read_humans
 from navaudit.evaluate.results import read_index
@@ -134,6 +134,8 @@ def _cautions(
         yield "no human values: nothing is read on F and R"
     elif not 0 < int(humans.failing.sum()) < len(aligned.tokens):
         yield "F or R is empty, so interactions are not defined"
+    if humans is not None and humans.caution is not None:
+        yield humans.caution
     if humans is not None and aligned.human is not None:
         own = failing(aligned.human, aligned.tokens)
         differing = int((own != humans.failing).sum())
@@ -144,6 +146,7 @@ def _cautions(
     if uneven:
         yield f"{uneven} tokens have extended comfort in some runs only; a pair reads those of both"
     yield from _unread(pairs, aligned, read)
+    yield from _alike(pairs, aligned)
     if pairs.arms and scales_of(pairs) is None:
         yield "no arm has two seeds: there is no seed scale, and no letters"
 
@@ -164,6 +167,18 @@ def _unread(pairs: Pairs, aligned: Aligned, read: Sequence[Contrast]) -> Iterato
                 f"{pair[0]} and {pair[1]}: {SHORT[EPDMS]} {' and '.join(sorted(missing))} "
                 f"cannot be compared: {said}"
             )
+
+
+def _alike(pairs: Pairs, aligned: Aligned) -> Iterator[str]:
+    """Say where it had to be read with forgiveness which tokens are alike in lane keeping."""
+    for pair in pairs.pairs:
+        for _, treated, control in pairs.runs_of(pair):
+            found = outcome(aligned.runs[treated], aligned.runs[control])
+            if found is not None and found[0].mode != "off":
+                yield (
+                    f"{treated} and {control}: tokens alike in lane keeping are those alike in "
+                    f"{found[0]}"
+                )
 
 
 def _is_total(measure: Measure) -> bool:

@@ -41,6 +41,7 @@ class Contrast:
     """Arms, or runs."""
     seed: int | None
     treated: str
+    """Run, as is ``control``."""
     control: str
     measure: Measure
     population: str

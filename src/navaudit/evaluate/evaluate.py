@@ -24,7 +24,7 @@ from navaudit.evaluate.adjacent import expect_comparable
 from navaudit.evaluate.distance import DISTANCES
 from navaudit.evaluate.epdms import SWITCHES
 from navaudit.evaluate.judge import EVALUATION, judge_plan
-from navaudit.evaluate.parts import SUFFIX, Judge, Part, Plans, begin, digest_inputs, read_part
+from navaudit.evaluate.parts import SUFFIX, Judge, Part, Task, begin, read_part, task_of
 from navaudit.evaluate.plans import digest_plans
 from navaudit.evaluate.run import MANIFEST, SCORES, Run, read_manifest
 from navaudit.evaluate.wanted import Wanted, is_original, want
@@ -164,32 +164,30 @@ def _settle_all(
             done += 1
             say(event.name, done, len(tasks))
             continue
-        log = tasks[event.task][0]
+        log = tasks[event.task].log
         now = "trying again" if event.again else "giving up on it"
         say(f"{event} over {log}: {now}", done, len(tasks))
         if not event.again:
             lost[log] = event
-    parts = [_settled(folder, task, evaluation) for task in tasks if task[0] not in lost]
-    return parts, lost
+    return [_settled(folder, task) for task in tasks if task.log not in lost], lost
 
 
-def _tasks(evaluation: Evaluation, wanted: Wanted) -> list[tuple[str, Plans]]:
+def _tasks(evaluation: Evaluation, wanted: Wanted) -> list[Task]:
     by_log: dict[str, list[tuple[str, Plan]]] = {}
     for row in wanted.scored:
         token = wanted.tokens[row]
         by_log.setdefault(wanted.logs[row], []).append((token, evaluation.plans[token]))
-    return [(log, tuple(plans)) for log, plans in by_log.items()]
+    scenes, settings = evaluation.scenes, evaluation.settings
+    return [task_of(log, tuple(plans), scenes, settings) for log, plans in by_log.items()]
 
 
-def _settled(folder: Path, task: tuple[str, Plans], evaluation: Evaluation) -> Part:
-    log, plans = task
-    part = read_part(
-        folder / f"{log}{SUFFIX}", digest_inputs(evaluation.scenes, plans, evaluation.settings)
-    )
+def _settled(folder: Path, task: Task) -> Part:
+    path = folder / f"{task.log}{SUFFIX}"
+    part = read_part(path, task.made_from)
     if part is None:
         raise Refused(
             "a part of the run is gone or damaged",
-            where=str(folder / f"{log}{SUFFIX}"),
+            where=str(path),
             remedy="run the same navaudit evaluate again",
         )
     return part

@@ -1,10 +1,10 @@
 """The numbers of a comparison under the paper's names.
 
-With ``prefix = "rt"``, arms named A, M, P and L, a run named ``released``, and runs called by arm
-and seed, the names are those of the paper (``rt530`` for its step 530). In general, ``METRIC`` is
-EPDMS, LK, EC, NC, ...; ``MODE`` is ``off`` or ``on`` (what forgiveness does not reach bears
-``off``); ``SET`` is ``all``, ``human_fail`` (F) or ``rest`` (R); and ``_lo``, ``_hi`` are added for
-the ends of an interval, rounded outward:
+With ``prefix = "rt"``, arms named A, M, P and L, and a run named ``released``, the names are those
+of the paper (``rt530`` for its step 530): runs in an arm go by arm and seed. ``METRIC`` is EPDMS,
+LK, EC, NC, ...; ``MODE`` is ``off`` or ``on`` (what forgiveness does not reach bears ``off``);
+``SET`` is ``all``, ``human_fail`` (F) or ``rest`` (R); and ``_lo``, ``_hi`` are added for the ends
+of an interval, rounded outward:
 
 ======================================  ==========================================================
 ``rt_P0A0_MODE_METRIC_SET``             arm P minus arm A at seed 0, score points
@@ -35,6 +35,7 @@ from navaudit.evaluate.distance import SHORT as DISTANCES
 from navaudit.evaluate.epdms import EC, SHORT
 from navaudit.evaluate.letters import scales_of
 from navaudit.evaluate.measures import BOTH, Measure
+from navaudit.evaluate.pairs import Pairs
 from navaudit.findings import NOT_DEFINED, Finding, count, number
 from navaudit.stats.bootstrap import PERCENTILES
 from navaudit.stats.rounding import PLACES, outward
@@ -95,26 +96,26 @@ def _absolutes(comparison: Comparison) -> Iterator[Finding]:
     for (run, measure, population), (mean, _) in comparison.levels.items():
         if population == ALL:
             tail = measure.metric if measure.unit == "m" else f"{_mode(measure)}_{measure.metric}"
-            yield number(f"abs_{run}_{tail}", mean, PLACES, LEVELS)
+            yield number(f"abs_{comparison.pairs.label(run)}_{tail}", mean, PLACES, LEVELS)
 
 
 def _of_contrasts(comparison: Comparison) -> Iterator[Finding]:
     for one in comparison.contrasts:
-        for name in _names(one):
+        for name in _names(one, comparison.pairs):
             yield from _interval(name, one)
 
 
-def _names(one: Contrast) -> list[str]:
-    """Names of a contrast: none for what the paper does not name."""
-    pairing, measure = f"{one.treated}{one.control}", one.measure
+def _names(one: Contrast, pairs: Pairs) -> list[str]:
+    treated, measure = pairs.label(one.treated), one.measure
+    pairing = f"{treated}{pairs.label(one.control)}"
     if one.population == ALIKE:
         return [f"{pairing}_{_mode(measure)}_{measure.metric}_unchanged"]
     if measure.unit == "m":
         return [f"dist_{pairing}_{measure.metric}_{_NEAR[one.population]}"]
     stem = f"{_mode(measure)}_{measure.metric}"
     if one.population == INTERACTION:
-        named_by_arm = one.seed is not None and one.pair[1] == _PAIR[1]
-        return [f"I{one.treated if named_by_arm else pairing}_{stem}"]
+        against_a = one.seed is not None and one.pair[1] == _PAIR[1]
+        return [f"I{treated if against_a else pairing}_{stem}"]
     names = [f"{pairing}_{stem}_{SETS[one.population]}"]
     return [*names, f"{pairing}_{stem}"] if one.population == ALL else names
 

@@ -8,7 +8,7 @@ Everything but ``pairs`` may be left out::
     index = "navtest_index.csv"  # token and log_name, where result files do not name logs
     resamples = 10000
     seed = 0                     # of the bootstrap
-    prefix = "rt"                # of the numbers' names
+    prefix = "rt"                # of the numbers' names; "compare" unless it is said
     steps = 300                  # said of the experiment, and only written down
     initial_step = 4800
 
@@ -24,8 +24,8 @@ Everything but ``pairs`` may be left out::
     theirs = { path = "theirs.csv", switch = "on" }     # what a file cannot say of itself
     both = { off = "plain.csv", on = "forgiven.csv" }   # one model, two files
 
-Paths are relative to the file. Two arms are paired seed by seed; two runs are one pair. With names
-like these, the numbers have the names of the paper; see `navaudit.evaluate.named`.
+Paths are relative to the file. Two arms are paired seed by seed; two runs are one pair. With arms
+and a prefix like these, the numbers have the names of the paper; see `navaudit.evaluate.named`.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Pairs:
     index: Path | None = None
     resamples: int = RESAMPLES
     seed: int = 0
-    prefix: str = "rt"
+    prefix: str = "compare"
     steps: int | None = None
     initial_step: int | None = None
 
@@ -83,8 +83,17 @@ class Pairs:
             if not _NAME.fullmatch(name):
                 raise BadInput(f"{name!r} is no name", expected="letters, digits, . _ and -")
         _expect_known(self, set(names))
+        _expect_labels(self, names)
         if self.resamples < 1:
             raise BadInput(f"{self.resamples} resamples", expected="at least one")
+
+    def label(self, run: str) -> str:
+        """Arm and seed of a run, ``A0``; the run's own name if it is in no arm."""
+        for arm, runs in self.arms.items():
+            for seed, name in runs.items():
+                if name == run:
+                    return f"{arm}{seed}"
+        return run
 
     def runs_of(self, pair: tuple[str, str]) -> tuple[tuple[int | None, str, str], ...]:
         """Seed, treated run and control run of each pairing of a pair."""
@@ -119,6 +128,20 @@ def _expect_known(pairs: Pairs, names: set[str]) -> None:
             raise BadInput(f"arms {treated} and {control} have no seed in common")
     if not pairs.pairs:
         raise BadInput("there is nothing to compare", expected='pairs = [["P", "A"]]')
+
+
+def _expect_labels(pairs: Pairs, names: Sequence[str]) -> None:
+    """A run is in one arm at most, and no two runs go by the same label."""
+    in_arms = [run for runs in pairs.arms.values() for run in runs.values()]
+    for run in in_arms:
+        if in_arms.count(run) > 1:
+            raise BadInput(f"run {run} stands in two arms or at two seeds", expected="one place")
+    labels = [pairs.label(name) for name in names]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise BadInput(
+                f"two runs go by {label}", expected="no run named like another's arm and seed"
+            )
 
 
 def source_of(text: str) -> Source:

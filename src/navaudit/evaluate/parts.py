@@ -67,13 +67,22 @@ class Part:
             object.__setattr__(self, name, frozen(getattr(self, name), np.float64, axes))
 
 
+@dataclass(frozen=True)
+class Task:
+    """The plans of one log."""
+
+    log: str
+    plans: Plans
+    made_from: str
+    """Digest of all that decides the part."""
+
+
 def begin(folder: Path, scenes: SceneSet, settings: Settings, judge: Judge = judge_plan) -> Work:
     """Make a process ready to settle logs into parts in a folder."""
 
-    def work(task: tuple[str, Plans]) -> Iterator[str]:
-        log, plans = task
+    def work(task: Task) -> Iterator[str]:
+        log, plans, made_from = task.log, task.plans, task.made_from
         path = folder / f"{log}{SUFFIX}"
-        made_from = digest_inputs(scenes, plans, settings)
         there = read_part(path, made_from)
         if there is None or there.failures:
             write_part(path, settle(log, plans, scenes, settings, judge), made_from)
@@ -82,11 +91,11 @@ def begin(folder: Path, scenes: SceneSet, settings: Settings, judge: Judge = jud
     return work
 
 
-def digest_inputs(scenes: SceneSet, plans: Plans, settings: Settings) -> str:
-    """SHA-256 over code, settings, and the scene and plan of each token."""
+def task_of(log: str, plans: Plans, scenes: SceneSet, settings: Settings) -> Task:
+    """Lay out the work of one log; what it is made from is code, settings, scenes and plans."""
     rows = [[token, scenes.digest_of(token), digest_plan(plan)] for token, plan in plans]
-    code = code_of(Path(__file__))
-    return provenance.digest_settings({"code": code, "settings": asdict(settings), "rows": rows})
+    inputs = {"code": code_of(Path(__file__)), "settings": asdict(settings), "rows": rows}
+    return Task(log, plans, provenance.digest_settings(inputs))
 
 
 def settle(
@@ -156,7 +165,7 @@ def write_part(path: Path, part: Part, made_from: str) -> None:
 def read_part(path: Path, made_from: str | None = None) -> Part | None:
     """Read a part; None if it is not there, damaged, or made from something else."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         record: Mapping[str, Any] = json.loads(arrays.pop("record").tobytes())
         if made_from is not None and record["made_from"] != made_from:

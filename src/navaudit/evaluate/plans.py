@@ -65,7 +65,8 @@ def digest_plans(plans: Mapping[str, Plan]) -> str:
 
 def _arrays(path: Path) -> Iterator[tuple[str, Plan]]:
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # opened here: a broken archive would keep a file of NumPy's own open
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             for token in file.files:
                 yield token, _plan(file[token], f"{path}, token {token}")
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:

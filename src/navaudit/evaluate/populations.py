@@ -21,6 +21,8 @@ from navaudit.axes import COLUMNS, DDC, LK, NC, PDM, SHORT, TLC, TTC
 from navaudit.errors import BadInput
 from navaudit.evaluate.judge import EVALUATION
 from navaudit.evaluate.run import MANIFEST, Run
+from navaudit.labels.labelset import LabelSet
+from navaudit.labels.tree import GROUP as LABELS
 from navaudit.scene.store import MANIFEST as SCENES
 from navaudit.scene.store import SceneSet
 from navaudit.score.forgive import forgiven_columns
@@ -67,6 +69,8 @@ class Humans:
     """``[token]``: F."""
     values: Floats | None
     """``[token, component]``; None where F came as a list."""
+    caution: str | None = None
+    """What to know about them."""
 
 
 def read_humans(
@@ -76,7 +80,17 @@ def read_humans(
     if path.suffix in LISTS or (path.suffix == ".csv" and not _components_of(_table(path)[0])):
         return Humans(_listed(path, tokens), None)
     values = read_human(path, tokens, settings, say)
-    return Humans(failing(values, tokens), values)
+    return Humans(failing(values, tokens), values, _caution(path, settings))
+
+
+def _caution(path: Path, settings: Settings) -> str | None:
+    """A label set may have judged its humans by the other body of driving direction."""
+    if not (path / LABELS).is_file():
+        return None
+    ddc = LabelSet.open(path).settings.get("ddc")
+    if ddc == settings.ddc:
+        return None
+    return f"{path.name}: its humans are judged by driving direction {ddc}, runs by {settings.ddc}"
 
 
 def read_human(
@@ -86,6 +100,9 @@ def read_human(
     if (path / MANIFEST).is_file():
         run = Run.open(path)
         return _picked(path, tokens, run.tokens, run.human)
+    if (path / LABELS).is_file():
+        labels = LabelSet.open(path)
+        return _picked(path, tokens, labels.tokens, labels.human[:, :PDM])
     if (path / SCENES).is_file():
         return _of_scenes(SceneSet.open(path), tokens, settings, say)
     if path.suffix == ".csv":
