@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "import": "make a label set of GTRS labels",
     "export": "write a label set as a GTRS pickle, under a policy",
     "certify": "compare two label sets or label files, entry by entry",
+    "census": "what the human of every scene scores, on whom the rule hangs",
     "audit": "count what forgiveness changed and erased in a label set",
     "logits": "what every head of a checkpoint says of every candidate in every scene",
     "plan": "the trajectory that a checkpoint chooses in every scene",

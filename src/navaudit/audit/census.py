@@ -115,12 +115,15 @@ class Census:
         zeros, fired = self.zeros.sum(axis=0), int(self.fired.sum())
         tokens = len(self.human)
         return [
-            count("population_tokens", tokens, "human_zeros.md"),
-            count("P1_count", fired, "human_zeros.md"),
-            percent("P1_percent", fired, tokens, 4, "human_zeros.md"),
-            count("forgiven_token_columns", int(zeros.sum()), "human_zeros.md"),
-            *(count(f"{SHORT[c]}_forgiven", zeros[c], "human_zeros.md") for c in range(len(zeros))),
-            percent("LK_forgiven_share", int(zeros[LK]), fired, 2, "human_zeros.md"),
+            count("population_tokens", tokens, "human_zeros.csv"),
+            count("P1_count", fired, "human_zeros.csv"),
+            percent("P1_percent", fired, tokens, 4, "human_zeros.csv"),
+            count("forgiven_token_columns", int(zeros.sum()), "human_zeros.csv"),
+            *(
+                count(f"{SHORT[c]}_forgiven", zeros[c], "human_zeros.csv")
+                for c in range(len(zeros))
+            ),
+            percent("LK_forgiven_share", int(zeros[LK]), fired, 2, "human_zeros.csv"),
             count("census_passed_over", len(self.answers.passed_over)),
             count("census_failures", len(self.answers.failures)),
             *self.divergence.findings(),

@@ -104,12 +104,12 @@ class Agreement:
             for f, fit in ((SPEED, "speed"), (CURVATURE, "curvature"))
         }
         return [
-            count("solver_identical", int(self.identical.sum()), "solvers.md"),
-            count("solver_worst_conditioned", self.worst_identical, "solver_matrices.md"),
-            count("solver_worst_looked_at", len(self.worst), "solver_matrices.md"),
-            count("solver_zero_sets_parted", int((self.parted > 0).sum()), "solvers.md"),
+            count("solver_identical", int(self.identical.sum()), "solvers.csv"),
+            count("solver_worst_conditioned", self.worst_identical, "solver_matrices.csv"),
+            count("solver_worst_looked_at", len(self.worst), "solver_matrices.csv"),
+            count("solver_zero_sets_parted", int((self.parted > 0).sum()), "solvers.csv"),
             *(
-                Finding(name, value, f"{value:.3e}", "solver_matrices.md")
+                Finding(name, value, f"{value:.3e}", "solver_matrices.csv")
                 for name, value in gaps.items()
             ),
         ]

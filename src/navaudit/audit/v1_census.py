@@ -162,7 +162,7 @@ class V1Census:
             (self.directions(), "v1_direction"),
             (self.inputs(), "v1_inputs"),
         ):
-            found.extend(count(f"{table}_{name}", n, f"{table}.md") for name, n in part.items())
+            found.extend(count(f"{table}_{name}", n, f"{table}.csv") for name, n in part.items())
         return [_placed(finding) for finding in found]
 
     def tables(self) -> tuple[Table, ...]:
@@ -235,4 +235,4 @@ def _counts(name: str, title: str, counts: dict[str, int]) -> Table:
 def _placed(finding: Finding) -> Finding:
     if finding.where:
         return finding
-    return Finding(finding.name, finding.value, finding.text, "v1_counterexamples.md")
+    return Finding(finding.name, finding.value, finding.text, "v1_counterexamples.csv")
