@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from navaudit.axes import CENTRE, STEPS
 from navaudit.compiled import njit
-from navaudit.score.ground import CROSSROADS, ON_ROUTE, Cells, lies_in
+from navaudit.score.cells import CROSSROADS, ON_ROUTE, Cells, lies_in
 
 Floats = NDArray[np.float64]
 

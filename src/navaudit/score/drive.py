@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from navaudit.axes import CENTRE, FRONT_LEFT, FRONT_RIGHT, REAR_LEFT, REAR_RIGHT, STEPS, X, Y
 from navaudit.compiled import njit
-from navaudit.score.ground import Cells, GroundIndex, leaves_road, straddles_lanes
+from navaudit.score.cells import Cells
+from navaudit.score.ground import GroundIndex, leaves_road, straddles_lanes
 from navaudit.vehicle import HALF_LENGTH_M, HALF_WIDTH_M, REAR_AXLE_TO_CENTRE_M
 
 Floats = NDArray[np.float64]

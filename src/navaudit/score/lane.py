@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from navaudit.axes import CENTRE, STEPS
 from navaudit.compiled import njit
 from navaudit.numerics.polyline import distance_to_segment
+from navaudit.score.cells import CROSSROADS, Cells, lies_in
 from navaudit.score.grid import DOUBT_M, Grid, Near, cell_of, segments_near
-from navaudit.score.ground import CROSSROADS, Cells, lies_in
 
 Floats = NDArray[np.float64]
 

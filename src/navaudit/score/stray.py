@@ -30,10 +30,10 @@ from navaudit.rollout.rollout import (
 )
 from navaudit.scene.scene import Scene
 from navaudit.scene.vocabulary import Vocabulary
+from navaudit.score.cells import CROSSROADS, Cells, lies_in
 from navaudit.score.course import Course, lay_out
 from navaudit.score.drive import place_points
 from navaudit.score.engine import in_blocks
-from navaudit.score.ground import CROSSROADS, Cells, lies_in
 from navaudit.score.lane import PATIENCE_STEPS, LineIndex, index_line, strays
 from navaudit.score.progress import Way, measure_way, way_off
 from navaudit.score.score import Settings

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from navaudit.axes import CENTRE, STEPS, X, Y
 from navaudit.compiled import njit
 from navaudit.numerics.boxes import boxes_touch
+from navaudit.score.cells import CROSSROADS, lies_in
 from navaudit.score.collision import HIT_AGENT, NO_FAULT, Contact
 from navaudit.score.contact import (
     AHEAD_RAD,
@@ -22,7 +23,7 @@ from navaudit.score.contact import (
 )
 from navaudit.score.drive import Drive, off_lane
 from navaudit.score.grid import cell_of
-from navaudit.score.ground import CROSSROADS, GroundIndex, lies_in
+from navaudit.score.ground import GroundIndex
 
 Floats = NDArray[np.float64]
 

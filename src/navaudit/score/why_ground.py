@@ -21,6 +21,7 @@ from navaudit.scene.scene import (
     ROADBLOCK,
     Ground,
 )
+from navaudit.score.cells import CROSSROADS, DRIVABLE, lies_in
 from navaudit.score.direction import (
     TOLERATED_M,
     VIOLATION_M,
@@ -28,7 +29,6 @@ from navaudit.score.direction import (
     oncoming_ways,
     window_way,
 )
-from navaudit.score.ground import CROSSROADS, DRIVABLE, lies_in
 from navaudit.score.lane import LIMIT_M, PATIENCE_STEPS
 from navaudit.score.reason import Reason, Ride, at_s, shorten
 
