@@ -82,7 +82,7 @@ def _homeless(token: str, scenes: SceneSet) -> Failure:
     told = next((str(one) for one in scenes.failures if one.token == token), None)
     return Failure(
         token,
-        "",
+        "unknown",
         "there is no scene for this token",
         where=str(scenes.folder),
         expected="a scene for every planned trajectory",
