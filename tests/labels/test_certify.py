@@ -181,22 +181,22 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
 
 
 def test_only_the_first_residuals_keep_entries(tmp_path):
-    tokens = [f"{n:03x}" for n in range(120)]
-    zeros = {token: np.zeros((9, 40), np.float16) for token in tokens}
-    ones = {token: np.ones((9, 40), np.float16) for token in tokens}
+    tokens = [f"{n:03x}" for n in range(600)]
+    zeros = {token: np.zeros((9, 3), np.float16) for token in tokens}
+    ones = {token: np.ones((9, 3), np.float16) for token in tokens}
     a, b = write_pickle(tmp_path / "a", zeros), write_pickle(tmp_path / "b", ones)
     found = compared(a, b, workers=2)
     assert list(found.first) == tokens[:100]
     assert all(len(entries) == 3 * len(COLUMNS) for entries in found.first.values())
-    assert len(list(found.residuals())) == 120
+    assert [one["token"] for one in found.residuals()] == tokens
     assert not any(one.cases for one in found.numbers())
 
 
 def test_how_far_it_is_is_told(tmp_path):
     told = []
-    side = open_side(write_pickle(tmp_path / "a", TABLE))
+    side = open_side(write_pickle(tmp_path / "a", draw([f"{n:03x}" for n in range(300)], 3)))
     certify(side, side, say=lambda *said: told.append(said))
-    assert told == [("", 0, 40), ("", 16, 40), ("", 32, 40), ("", 40, 40)]
+    assert told == [("", 0, 300), ("", 256, 300), ("", 300, 300)]
 
 
 # ------------------------------------------------------------------------------- ahead

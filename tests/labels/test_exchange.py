@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -33,6 +34,7 @@ from navaudit.labels.mapping import Labels
 from navaudit.labels.policies import POLICIES, apply
 from navaudit.labels.roll import Roll, named, read_roll, require_all
 from navaudit.scene.logfile import Failure
+from navaudit.scene.whole import sweep_beside
 from score import golden
 
 TABLE = draw(["b1", "a2", "c3"])
@@ -293,6 +295,43 @@ def test_an_import_that_is_killed_goes_on(tmp_path):
     assert made.digest() == wanted
     made.require_whole()
     assert not (tmp_path / "set" / "work").exists()
+
+
+EXPORTED = """
+import sys
+from pathlib import Path
+from navaudit.labels.exchange import export_labels
+from navaudit.labels.labelset import LabelSet
+from navaudit.labels.mapping import Labels
+def say(what, done, total):
+    print(done, flush=True)
+    if done:
+        sys.stdin.read()
+export_labels(Labels(LabelSet.open(Path(sys.argv[1])), "raw"), Path(sys.argv[2]), say=say)
+"""
+
+
+def test_an_export_that_is_killed_leaves_nothing_once_it_is_run_again(tmp_path):
+    made = write_set(tmp_path / "set", draw([f"{n:04x}" for n in range(300)], candidates=5))
+    out = tmp_path / "out" / "x.pkl"
+    alive = tmp_path / "out" / f".x.pkl.{os.getpid()}.part"
+    with subprocess.Popen(
+        [sys.executable, "-c", EXPORTED, made.folder, out],
+        stdout=subprocess.PIPE,
+        stdin=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert [process.stdout.readline() for _ in range(2)] == ["0\n", "256\n"]
+        process.send_signal(signal.SIGKILL)
+    (left,) = out.parent.iterdir()
+    assert left.name.endswith(".part")
+    other = out.with_name(".y.pkl.1.part")
+    other.touch()
+    export_labels(Labels(made, "raw"), out)
+    assert sorted(out.parent.iterdir()) == [other, out]
+    alive.touch()
+    sweep_beside(out)
+    assert alive.exists()
 
 
 def test_failures_do_not_hinder_an_export(tmp_path):

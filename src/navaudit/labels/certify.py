@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-
 from navaudit.errors import BadInput
 from navaudit.labels.ahead import ahead
 from navaudit.labels.certificate import FEW, Certificate, Side
@@ -22,8 +20,10 @@ from navaudit.labels.labelset import LabelSet
 from navaudit.labels.mapping import Labels
 from navaudit.labels.policies import needs_human, no_human
 
-_BLOCK: Final = 16
-"""Tokens that are compared at a time."""
+Entries = tuple[Entry, ...]
+
+_BLOCK: Final = 256
+"""Tokens that one thread compares, one after the other."""
 _FIRST: Final = 3
 """Entries of a column that are kept of such a token."""
 
@@ -65,7 +65,7 @@ def certify(a: Side, b: Side, *, workers: int = 1, say: Say = silent) -> Certifi
     of_b = set(b.tokens)
     tokens = tuple(token for token in a.tokens if token in of_b)
     blocks = [tokens[start : start + _BLOCK] for start in range(0, len(tokens), _BLOCK)]
-    first: dict[str, tuple[Entry, ...]] = {}
+    first: dict[str, Entries] = {}
     found: list[Tally] = []
     done = 0
     say("", 0, len(tokens))
@@ -79,12 +79,13 @@ def certify(a: Side, b: Side, *, workers: int = 1, say: Say = silent) -> Certifi
     return Certificate(a, b, tokens, join(found), first)
 
 
-def _compare(a: Side, b: Side, tokens: Sequence[str]) -> tuple[Tally, dict[str, tuple[Entry, ...]]]:
+def _compare(a: Side, b: Side, tokens: Sequence[str]) -> tuple[Tally, dict[str, Entries]]:
     """Compare some tokens, and keep the first entries of those that differ."""
-    mine = np.stack([a.values_of(token) for token in tokens])
-    theirs = np.stack([b.values_of(token) for token in tokens])
-    found = tally(mine, theirs)
-    return found, {
-        tokens[row]: first_entries(mine[row], theirs[row], _FIRST)
-        for row in np.flatnonzero(~found.equal).tolist()
-    }
+    found: list[Tally] = []
+    first: dict[str, Entries] = {}
+    for token in tokens:
+        mine, theirs = a.values_of(token), b.values_of(token)
+        found.append(tally(mine[None], theirs[None]))
+        if not found[-1].equal.all():
+            first[token] = first_entries(mine, theirs, _FIRST)
+    return join(found), first

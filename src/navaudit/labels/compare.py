@@ -103,6 +103,9 @@ def tally(a: Halves, b: Halves) -> Tally:
     ([0, 0, 0, 0, 1, 0, 0, 0, 0], [True])
     """
     other = _bits(a) != _bits(b)
+    if not other.any():
+        none = np.zeros(other.shape[:-1])
+        return Tally(none, none, none + np.nan)
     entries = np.count_nonzero(other, axis=-1)
     one_unit = np.zeros_like(entries)
     largest = np.full(entries.shape, np.nan)
@@ -110,7 +113,7 @@ def tally(a: Halves, b: Halves) -> Tally:
         mine, theirs = a[place][other[place]], b[place][other[place]]
         one_unit[place] = np.count_nonzero(units_apart(mine, theirs) == 1)
         largest[place] = _largest(mine, theirs)
-    return Tally(entries.astype(np.int32), one_unit.astype(np.int32), largest)
+    return Tally(entries, one_unit, largest)
 
 
 def join(parts: Sequence[Tally]) -> Tally:

@@ -120,7 +120,8 @@ def _watched(
     for row, (token, of_token) in enumerate(zip(tokens, values, strict=True)):
         if row % _TOLD == 0:
             say("", row, len(tokens))
-        abstains[row] = np.isnan(of_token[:, 0]) & np.isnan(of_token).all(axis=1)
+        maybe = np.flatnonzero(np.isnan(of_token[:, 0]))
+        abstains[row, maybe] = np.isnan(of_token[maybe]).all(axis=1)
         yield token, of_token
     say("", len(tokens), len(tokens))
 

@@ -23,7 +23,7 @@ import numpy as np
 from navaudit.axes import COLUMNS
 from navaudit.errors import BadInput
 from navaudit.labels.places import SHAPE, Halves, Places
-from navaudit.scene.whole import whole_file
+from navaudit.scene.whole import sweep_beside, whole_file
 from navaudit.world import pickles
 from navaudit.world.pickles import LABELS, Placed
 
@@ -33,7 +33,7 @@ Say = Callable[[str, int, int], None]
 EACH: Final = "tmp.pkl"
 """What the generator calls the file of one token, in a folder named after it."""
 
-_PIECE: Final = 1 << 22
+_PIECE: Final = 1 << 20
 _MEGA: Final = 1 << 20
 _TOLD_MEGA: Final = 512
 _TOLD_FILES: Final = 1024
@@ -196,22 +196,35 @@ def write_gtrs(path: Path, labels: Iterable[tuple[str, Halves]]) -> str:
     Holds one token at a time. Equal labels in the same order give equal bytes, which Python's own
     unpickler reads with NumPy 1 or 2. Returns the SHA-256 of the file.
     """
+    sweep_beside(path)
     with whole_file(path) as stream:
         hashing = _Hashing(stream)
         pickles.write_items(
             hashing, ((token, dict(zip(COLUMNS, values, strict=True))) for token, values in labels)
         )
-    return hashing.sha.hexdigest()
+        return hashing.end()
 
 
 class _Hashing:
-    """A stream that keeps the digest of what is written to it."""
+    """A stream that keeps the digest of what is written to it, and gathers small pieces."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self.stream = stream
         self.sha = hashlib.sha256()
+        self.pending = bytearray()
 
-    def write(self, data: bytes, /) -> int:
-        """Write on."""
-        self.sha.update(data)
-        return self.stream.write(data)
+    def write(self, data: bytes, /) -> None:
+        """Take some bytes."""
+        self.pending += data
+        if len(self.pending) >= _PIECE:
+            self._pass_on()
+
+    def end(self) -> str:
+        """Write what is pending; return the digest."""
+        self._pass_on()
+        return self.sha.hexdigest()
+
+    def _pass_on(self) -> None:
+        self.sha.update(self.pending)
+        self.stream.write(self.pending)
+        self.pending.clear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import glob
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,6 +51,24 @@ def sweep(folder: Path) -> None:
     """Remove what writers that were killed have left."""
     for path in folder.glob(f".*{PART}"):
         path.unlink(missing_ok=True)
+
+
+def sweep_beside(path: Path) -> None:
+    """Remove what writers of one file have left that were killed; those that live are spared."""
+    for part in path.parent.glob(f".{glob.escape(path.name)}.*{PART}"):
+        writer = part.name.removesuffix(PART).rpartition(".")[2]
+        if writer.isdecimal() and not _lives(int(writer)):
+            part.unlink(missing_ok=True)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
 
 
 def _settle(folder: Path) -> None:
