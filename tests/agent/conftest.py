@@ -17,3 +17,11 @@ def _one_thread():
     except ImportError:
         return
     torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def recorded_world(tmp_path_factory):
+    """Twenty scenes with their recordings; to be left as it is."""
+    from agent.recorded import write_world
+
+    return write_world(tmp_path_factory.mktemp("recorded"))

@@ -12,7 +12,7 @@ TINY = replace(
     NARROW,
     name="tiny",
     backbone=BackboneShape((4, 4, 8), (4, 4, 8, 8), (8, 8, 16, 16), (1, 2, 1, 1), 2),
-    image=(32, 96),
+    image=(32, 128),
     candidates=24,
     width=16,
     hidden=12,

@@ -174,12 +174,12 @@ def test_image_tokens_run_along_the_rows():
 def test_features_become_a_batch():
     rng = np.random.default_rng(0)
     features = [
-        Features(f"t{k}", rng.integers(0, 256, (32, 96, 3), np.uint8), rng.normal(size=8))
+        Features(f"t{k}", rng.integers(0, 256, (32, 128, 3), np.uint8), rng.normal(size=8))
         for k in range(3)
     ]
     image, status = batch(features)
     assert image.dtype == status.dtype == torch.float32
-    assert tuple(image.shape) == (3, 3, 32, 96)
+    assert tuple(image.shape) == (3, 3, 32, 128)
     assert image.is_contiguous()
     for k, one in enumerate(features):
         expected = one.image.transpose(2, 0, 1).astype(np.float32) / np.float32(255)
