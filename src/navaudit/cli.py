@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "certify": "compare two label sets or label files, entry by entry",
     "census": "what the human of every scene scores, on whom the rule hangs",
     "audit": "count what forgiveness changed and erased in a label set",
+    "flips": "what the overwrite turns from failing to passing in lane keeping",
     "logits": "what every head of a checkpoint says of every candidate in every scene",
     "plan": "the trajectory that a checkpoint chooses in every scene",
     "evaluate": "score planned trajectories, with forgiveness off and on",
