@@ -148,7 +148,7 @@ def test_other_labels_are_measured_anew(small, sets, sheet, tmp_path):
 HARMS = {
     "cut": lambda data: data[: len(data) // 2],
     "emptied": lambda data: b"",
-    "overwritten": lambda data: data[:200] + bytes(8) + data[208:],
+    "overwritten": lambda data: data[: len(data) // 2] + b"12345678" + data[len(data) // 2 + 8 :],
     "not ours": lambda data: b"something else",
 }
 

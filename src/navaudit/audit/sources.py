@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -29,7 +30,7 @@ class Sources:
         if not len(self.raw):
             raise BadInput("the label set has no tokens", where=str(self.raw.folder))
         if self.published is None:
-            if self.basis is DIFFERENCE:
+            if self.basis == DIFFERENCE:
                 raise _nothing_published(self.raw)
             return
         if self.published.candidates != self.raw.candidates:
@@ -46,13 +47,13 @@ class Sources:
                 expected="sets of the same scenes",
             )
 
-    @property
+    @cached_property
     def basis(self) -> str:
         """How it is known that a column was forgiven."""
         known = not bool(np.isnan(self.raw.human).all())
         return HUMAN if known else DIFFERENCE
 
-    @property
+    @cached_property
     def places(self) -> NDArray[np.int64]:
         """Places of the tokens that are audited in the raw set, ascending."""
         if self.published is None:
@@ -81,7 +82,7 @@ class Sources:
         published = None
         if self.published is not None:
             published = _read(self.published, [self.published.index(token) for token in tokens])
-        human = self.raw.human[places] if self.basis is HUMAN else None
+        human = self.raw.human[places] if self.basis == HUMAN else None
         raw = _read(self.raw, places.tolist())
         return measure(raw, human, published, places=places, tokens=tokens)
 
