@@ -252,6 +252,10 @@ def test_modes_that_do_not_meet_are_told():
     assert not any(one.measure.metric == SHORT[EPDMS] for one in made.contrasts)
 
 
+def test_few_logs_are_told(made):
+    assert "7 logs are resampled: intervals over fewer than 20 are too narrow" in made.cautions
+
+
 def test_measures_come_once():
     assert len(set(MEASURES)) == len(MEASURES)
     assert {one.metric for one in MEASURES if one.unit == "points"} == set(SHORT)

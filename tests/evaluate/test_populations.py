@@ -58,6 +58,13 @@ def test_a_table_of_human_values(tmp_path, prefix):
     assert found.values[2, LK] == 0.0
 
 
+def test_a_census_is_its_table_of_humans(tmp_path):
+    rows = [f"{one},log," + ",".join(["0.0"] * len(COLUMNS)) for one in TOKENS]
+    (tmp_path / "census").mkdir()
+    table(tmp_path / "census" / "human.csv", ("log", *COLUMNS), rows)
+    assert read_humans(tmp_path / "census", TOKENS).failing.all()
+
+
 def test_a_table_with_short_names_of_five(tmp_path):
     names = [SHORT[column] for column in (LK, DDC, TLC, NC, TTC)]
     rows = [f"{one},1,1,0,1,1" for one in TOKENS]

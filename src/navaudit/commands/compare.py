@@ -56,7 +56,7 @@ def compare(
       [arms]
       A = ["A0", "A1", "A2"]
       P = ["P0", "P1", "P2"]
-    --human takes a run, a scene set, a label set, a table of human values, or a list of tokens.
+    --human takes a run, a scene set, a label set, a census, a CSV of humans, or a list of tokens.
 
     \b
     Examples:

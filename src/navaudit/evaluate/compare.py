@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,10 @@ from navaudit.evaluate.results import read_index
 from navaudit.evaluate.scored import read_scored
 
 Mask = NDArray[np.bool_]
+
+FEW_LOGS: Final = 20
+"""Percentile intervals over fewer clusters than this cover less than they say."""
+
 Say = Callable[[str, int, int], None]
 """Told what is read, how much is done, and how much there will be."""
 
@@ -125,6 +130,9 @@ def _cautions(
 ) -> Iterator[str]:
     for name, run in aligned.runs.items():
         yield from (f"{name}: {note}" for note in run.notes)
+    logs = len(set(aligned.logs))
+    if logs < FEW_LOGS:
+        yield f"{logs} logs are resampled: intervals over fewer than {FEW_LOGS} are too narrow"
     if aligned.left_out:
         yield (
             f"{len(aligned.left_out)} tokens failed in some run and are left out of all, first "

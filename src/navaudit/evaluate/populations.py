@@ -2,7 +2,7 @@
 
 F holds the tokens whose human scores zero on lane keeping, driving direction, traffic lights,
 collisions or time to collision; R holds all others. Human values come from a run, a scene set, a
-label set, or a table with a column for each component; or F itself comes as a list of tokens.
+label set, a census, or a table with a column for each component; or F comes as a list of tokens.
 """
 
 from __future__ import annotations
@@ -37,6 +37,9 @@ FAILING: Final = (LK, DDC, TLC, NC, TTC)
 """A human zero on any of these puts a token into F. Drivable area is not among them."""
 
 LISTS: Final = (".txt", ".json")
+
+CENSUS: Final = "human.csv"
+"""Where a census keeps what every human scores."""
 
 
 def failing(human: Floats, tokens: Sequence[str]) -> Mask:
@@ -105,12 +108,14 @@ def read_human(
         return _picked(path, tokens, labels.tokens, labels.human[:, :PDM])
     if (path / SCENES).is_file():
         return _of_scenes(SceneSet.open(path), tokens, settings, say)
+    if (path / CENSUS).is_file():
+        return _of_table(path / CENSUS, tokens)
     if path.suffix == ".csv":
         return _of_table(path, tokens)
     raise BadInput(
         "there are no human values here" if path.exists() else "there is no such file or folder",
         where=str(path),
-        expected="a run, a scene set, a label set, a CSV of human values, or a list of tokens",
+        expected="a run, a scene set, a label set, a census, a CSV, or a list of tokens",
     )
 
 
