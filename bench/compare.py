@@ -1,7 +1,8 @@
-"""What a comparison costs: ``python -m bench.compare``, ten runs of navtest's size.
+"""What evaluating and comparing cost: ``python -m bench.compare``.
 
-Runs are drawn at random with the paper's arms and seeds and written to disk; what is measured is a
-fresh process that reads them, compares them, and writes tables and numbers.
+Compared are ten runs of navtest's size, drawn at random with the paper's arms and seeds and written
+to disk; what is measured is a fresh process that reads them, compares them, and writes tables and
+numbers. Evaluated are straight plans on the golden scenes.
 """
 
 from __future__ import annotations
@@ -16,9 +17,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from bench.figures import Figure, run
+from bench.engine import scenes
+from bench.figures import Figure, best, run
 
+from navaudit.agent.predictions import Plan
 from navaudit.evaluate.compare import compare
+from navaudit.evaluate.judge import judge_plan
 from navaudit.evaluate.named import findings
 from navaudit.evaluate.pairs import read_pairs, source_of
 from navaudit.evaluate.run import Run
@@ -95,7 +99,16 @@ def comparison() -> Figure:
     return Figure("comparison", "seconds, import apart", rows[-1]["seconds"], source, tuple(rows))
 
 
-FIGURES: Final = (comparison,)
+def evaluation() -> Figure:
+    """A plan, the reference and the human of each golden scene, driven and scored on one core."""
+    plan = Plan(np.outer(np.arange(1, 41) / 10.0, [8.0, 0.0, 0.0]).astype(np.float32), 0.1)
+    at_hand = scenes()
+    took = 1e3 * best(lambda: [judge_plan(scene, plan) for scene in at_hand], 3) / len(at_hand)
+    row = {"scenes": len(at_hand), "ms a token": took, "minutes for navtest": took * TOKENS / 6e4}
+    return Figure("evaluation", "ms a token", took, f"{len(at_hand)} golden scenes", (row,))
+
+
+FIGURES: Final = (comparison, evaluation)
 
 
 if __name__ == "__main__":
