@@ -7,6 +7,7 @@ from evaluate.small import HERE, random_comfort, random_components, random_human
 from navaudit.axes import EP, HC
 from navaudit.errors import BadInput
 from navaudit.evaluate.epdms import EC, EPDMS, score_under
+from navaudit.evaluate.forgiveness import with_humans
 from navaudit.evaluate.pairs import Source
 from navaudit.evaluate.results import result_csv
 from navaudit.evaluate.scored import AS_SCORED, read_scored
@@ -16,6 +17,7 @@ RANDOM = np.random.default_rng(7)
 COMPONENTS, HUMAN = random_components(RANDOM, COUNT), random_human(RANDOM, COUNT)
 COMFORT = random_comfort(RANDOM, COUNT)
 TOKENS = tuple(map(token, range(COUNT)))
+ORDER = {"off": slice(None), "on": slice(None, None, -1)}
 OFF, ON = (score_under(one, COMPONENTS, HUMAN, COMFORT) for one in ("off", "on"))
 
 
@@ -31,7 +33,7 @@ def files(tmp_path):
     before = score_under("pre-fix", COMPONENTS, HUMAN, COMFORT)
     return {
         "off": write(tmp_path / "off.csv", OFF),
-        "on": write(tmp_path / "on.csv", ON, slice(None, None, -1)),
+        "on": write(tmp_path / "on.csv", ON, ORDER["on"]),
         "pre": write(tmp_path / "pre.csv", before),
     }
 
@@ -82,11 +84,35 @@ def test_two_files_of_different_tokens_are_refused(files, tmp_path):
 
 
 def test_human_values_give_on_what_is_known_off(files):
-    run = read_scored(Source("x", files["off"], switch="off")).forgiving(HUMAN)
+    run = with_humans(read_scored(Source("x", files["off"], switch="off")), HUMAN)
     assert np.array_equal(run.scores["on"], ON, equal_nan=True)
     # without components there is nothing to forgive
     before = read_scored(Source("x", files["pre"]))
-    assert before.forgiving(np.zeros_like(HUMAN)) is before
+    assert with_humans(before, np.zeros_like(HUMAN)) is before
+
+
+def test_humans_tell_the_switch_that_a_file_cannot(files):
+    for mode in ("off", "on"):
+        run = with_humans(read_scored(Source("x", files[mode])), HUMAN[ORDER[mode]])
+        assert AS_SCORED not in run.scores
+        assert np.array_equal(run.scores["on"], ON[ORDER[mode]], equal_nan=True)
+        assert ("off" in run.scores) == (mode == "off")
+        assert any(note.endswith(f"it is {mode.upper()}") for note in run.notes)
+
+
+def test_humans_contradict_a_switch_that_somebody_stated(files):
+    stated = read_scored(Source("x", files["off"], switch="on"))
+    with pytest.raises(BadInput, match=r"said to have forgiveness, and .* are below 1"):
+        with_humans(stated, HUMAN)
+    stated = read_scored(Source("x", files["on"], switch="off"))
+    assert any("yet 0 of" in note for note in with_humans(stated, HUMAN[ORDER["on"]]).notes)
+
+
+def test_few_humans_tell_nothing(files):
+    human = np.ones_like(HUMAN)
+    human[:5, 6] = 0.0
+    run = read_scored(Source("x", files["off"]))
+    assert with_humans(run, human) is run
 
 
 def test_stock_files_are_taken_together():

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from navaudit.evaluate.aligned import Aligned, align
 from navaudit.evaluate.contrasts import ALL, Contrast, F, R, contrasts, levels
 from navaudit.evaluate.epdms import EC, EPDMS, SHORT
+from navaudit.evaluate.forgiveness import with_humans
 from navaudit.evaluate.judge import EVALUATION
 from navaudit.evaluate.letters import Judgement, Levels, judgements, scales_of, seed_scales
 from navaudit.evaluate.measures import BOTH, Measure, outcome
@@ -107,12 +108,12 @@ def _humans(pairs: Pairs, aligned: Aligned, say: Say) -> Humans | None:
 
 
 def _with_forgiveness(aligned: Aligned, humans: Humans | None) -> Aligned:
-    """Make the ON scores of runs that have components without forgiveness alone."""
+    """Settle switches, and make ON scores, as far as the humans tell."""
     if humans is None or humans.values is None:
         return aligned
     values = humans.values
     return replace(
-        aligned, runs={name: run.forgiving(values) for name, run in aligned.runs.items()}
+        aligned, runs={name: with_humans(run, values) for name, run in aligned.runs.items()}
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navaudit.errors import BadInput
-from navaudit.evaluate.epdms import BLIND, EC, EPDMS, SHORT, aggregate, forgiven
+from navaudit.evaluate.epdms import BLIND, EC, EPDMS, SHORT
 from navaudit.evaluate.pairs import Source
 from navaudit.evaluate.reading import SAME, Reading, read_story
 from navaudit.evaluate.results import Results, read_results
@@ -60,18 +60,6 @@ class Scored:
             human=None if self.human is None else self.human[order],
             distance=None if self.distance is None else self.distance[order],
         )
-
-    def forgiving(self, human: Floats) -> Scored:
-        """Return the run with scores under ``on``, where its components without are known."""
-        if "on" in self.scores or "off" not in self.scores:
-            return self
-        off = self.scores["off"]
-        if np.isnan(off[self.valid, :EC]).any():
-            return self
-        shown = forgiven(off[:, :EC], human)
-        on = np.column_stack([shown, off[:, EC], aggregate(shown, off[:, EC])])
-        note = "ON is made of its components and the human values"
-        return replace(self, scores={**self.scores, "on": on}, notes=(*self.notes, note))
 
 
 def read_scored(source: Source) -> Scored:
@@ -136,7 +124,7 @@ def _modes(
         note = f"OFF is not available for {without}: forgiveness has overwritten them"
         return {"off": off, "on": on}, (note,)
     if reading.story == "unexplained" or source.switch is None:
-        note = "its scores are compared as they stand, with other files that say no more"
+        note = "its scores are compared as they stand: whether that is OFF or ON, nobody has said"
         return {AS_SCORED: results.score}, (note,)
     return {source.switch: results.score}, (f"it is said to have forgiveness {source.switch}",)
 
