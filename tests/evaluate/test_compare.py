@@ -242,7 +242,7 @@ def test_comfort_in_some_runs_only_is_told_and_paired():
 
 
 def test_modes_that_do_not_meet_are_told():
-    runs = paper_like(6, ("A0", "P0"))
+    runs = [replace(run, human=None) for run in paper_like(6, ("A0", "P0"))]
     runs[1] = replace(runs[1], scores={"on": runs[1].scores["on"]})
     runs[0] = replace(runs[0], scores={"as-scored": runs[0].scores["off"]})
     made = compare_runs(pairs_of(("A0", "P0"), (("P0", "A0"),), {}), align(runs))
@@ -250,6 +250,18 @@ def test_modes_that_do_not_meet_are_told():
     assert "P0 and A0: EPDMS off and on cannot be compared: P0 has on, A0 has as-scored" in said
     assert {one.measure.mode for one in made.contrasts} == {BOTH}
     assert not any(one.measure.metric == SHORT[EPDMS] for one in made.contrasts)
+
+
+def test_humans_bring_modes_together():
+    """What nobody could say of two files, the humans of a third run tell."""
+    runs = paper_like(6, ("A0", "P0", "M0"))
+    for row in range(2):
+        files = {"as-scored": runs[row].scores["off"]}
+        runs[row] = replace(runs[row], human=None, scores=files)
+    names = ("A0", "P0", "M0")
+    made = compare_runs(pairs_of(names, (("P0", "A0"),), {}), align(runs))
+    modes = {one.measure.mode for one in made.contrasts if one.measure.metric == "EPDMS"}
+    assert modes == {"off", "on"}
 
 
 def test_few_logs_are_told(made):
