@@ -51,15 +51,20 @@ def import_timm():
 
 
 def draw(encoder, seed):
-    """Random weights, and statistics that keep the signal at its scale."""
+    """Random weights and statistics that keep the signal at its scale."""
     rng = torch.Generator().manual_seed(seed)
     for name, value in encoder.state_dict().items():
         if name.endswith("running_var"):
             value.uniform_(0.5, 2.0, generator=rng)
         elif name.endswith("norm.weight"):
             value.uniform_(0.8, 1.2, generator=rng)
-        elif value.is_floating_point() and value.ndim == 1:
+        elif value.ndim == 4:
+            reach = (6.0 / value[0].numel()) ** 0.5
+            value.uniform_(-reach, reach, generator=rng)
+        elif value.is_floating_point():
             value.normal_(0.0, 0.1, generator=rng)
+        else:
+            value.zero_()
 
 
 def main():
@@ -68,15 +73,19 @@ def main():
     timm = import_timm()
     from timm.layers import EffectiveSEModule
 
-    ours, theirs = VoVNet(V2_99).eval(), timm.create_model("ese_vovnet99b", num_classes=0).eval()
+    # on the way to weights of our own, neither need draw its first ones
+    with torch.device("meta"):
+        ours, theirs = VoVNet(V2_99), timm.create_model("ese_vovnet99b", num_classes=0).eval()
+    ours.to_empty(device="cpu").eval()
     with torch.no_grad():
         draw(ours, 1)
     names = {name: timm_name(name) for name in ours.state_dict()}
     absent = sorted(set(names.values()) - set(theirs.state_dict()))
     for stage, width in zip(theirs.stages, V2_99.outer, strict=True):
         for block in stage.blocks[:-1]:
-            block.attn = EffectiveSEModule(width)
-    theirs.load_state_dict({names[name]: one for name, one in ours.state_dict().items()})
+            block.attn = EffectiveSEModule(width, device="meta")
+    state = {names[name]: one for name, one in ours.state_dict().items()}
+    theirs.load_state_dict(state, strict=True, assign=True)
     found = {"names": names, "absent": absent, "sizes": []}
     for rows, columns in SIZES:
         image = torch.rand(1, 3, rows, columns)

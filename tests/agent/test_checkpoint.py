@@ -1,6 +1,7 @@
 """Checkpoints: what is saved continues to the bit, what does not fit is named, and no code runs."""
 
 import collections
+import copy
 import os
 from pathlib import Path
 
@@ -42,12 +43,27 @@ def same(one, other):
     return all(torch.equal(one[name], other[name]) for name in HEADS)
 
 
-@pytest.fixture
-def trained():
+@pytest.fixture(scope="module")
+def trained_once():
     agent = agent_of()
     adam = make_adam(agent, 1e-3)
     train(agent, adam, 3)
     return agent, adam
+
+
+@pytest.fixture
+def trained(trained_once):
+    """A copy of its own for each test that goes on training."""
+    agent, adam = copy.deepcopy(trained_once[0]), trained_once[1].state_dict()
+    own = make_adam(agent, 0.0)
+    own.load_state_dict(copy.deepcopy(adam))
+    return agent, own
+
+
+@pytest.fixture(scope="module")
+def whole(trained_once):
+    """What a checkpoint in the released layout holds; to be copied before it is changed."""
+    return released(*trained_once)
 
 
 def released(agent, adam):
@@ -162,19 +178,18 @@ def test_the_same_weights_make_the_same_file(tmp_path, trained):
     assert one == other
 
 
-def test_a_vocabulary_of_ones_own_takes_the_place_of_the_stored_one(tmp_path, trained):
-    agent, _ = trained
-    kept = read_checkpoint(save(tmp_path / "c", released(*trained)))
+def test_a_vocabulary_of_ones_own_takes_the_place_of_the_stored_one(tmp_path, whole):
+    kept = read_checkpoint(save(tmp_path / "c", whole))
     own = paths(7, seed=3)
     other = kept.agent(shape=TINY, poses=own)
     assert torch.equal(other.vocabulary, own)
     assert logits_of(other)["imi"].shape == (2, 7)
-    assert torch.equal(kept.agent(shape=TINY).vocabulary, agent.vocabulary)
+    assert torch.equal(kept.agent(shape=TINY).vocabulary, paths(24))
     assert not other.vocabulary.requires_grad
 
 
-def spoilt(trained, change):
-    content = released(*trained)
+def spoilt(whole, change):
+    content = copy.deepcopy(whole)
     change(content)
     return content
 
@@ -210,17 +225,17 @@ MISFITS = {
 
 
 @pytest.mark.parametrize("name", MISFITS)
-def test_what_does_not_fit_is_named(tmp_path, trained, name):
+def test_what_does_not_fit_is_named(tmp_path, whole, name):
     change, message = MISFITS[name]
-    content = spoilt(trained, lambda content: change(content["state_dict"]))
+    content = spoilt(whole, lambda content: change(content["state_dict"]))
     kept = read_checkpoint(save(tmp_path / "c", content))
     with pytest.raises(BadInput, match=message) as caught:
         kept.agent(shape=TINY)
     assert str(tmp_path / "c") in caught.value.where
 
 
-def test_a_checkpoint_of_another_agent_is_refused(tmp_path, trained):
-    kept = read_checkpoint(save(tmp_path / "c", released(*trained)))
+def test_a_checkpoint_of_another_agent_is_refused(tmp_path, whole):
+    kept = read_checkpoint(save(tmp_path / "c", whole))
     with pytest.raises(BadInput, match="of the stored tensors are not as wanted"):
         kept.agent()
 
@@ -240,16 +255,16 @@ def widen(optimizer):
         (widen, r"_keyval_embedding.weight, exp_avg is float32 \[3\]"),
     ],
 )
-def test_moments_of_other_parameters_are_refused(tmp_path, trained, change, message):
-    content = spoilt(trained, lambda content: change(content["optimizer_states"][0]))
+def test_moments_of_other_parameters_are_refused(tmp_path, whole, change, message):
+    content = spoilt(whole, lambda content: change(content["optimizer_states"][0]))
     kept = read_checkpoint(save(tmp_path / "c", content))
     agent = kept.agent(shape=TINY)
     with pytest.raises(BadInput, match=message):
         kept.restore(agent, make_adam(agent, 1e-3))
 
 
-def test_weights_alone_cannot_be_continued(tmp_path, trained):
-    content = spoilt(trained, lambda content: content.pop("optimizer_states"))
+def test_weights_alone_cannot_be_continued(tmp_path, whole):
+    content = spoilt(whole, lambda content: content.pop("optimizer_states"))
     kept = read_checkpoint(save(tmp_path / "c", content))
     agent = kept.agent(shape=TINY)
     with pytest.raises(BadInput, match="weights alone"):
@@ -263,18 +278,18 @@ class Evil:
         return os.system, ("touch evil",)
 
 
-def test_code_in_a_checkpoint_is_refused_and_not_run(tmp_path, trained, monkeypatch):
+def test_code_in_a_checkpoint_is_refused_and_not_run(tmp_path, whole, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    path = save(tmp_path / "c", spoilt(trained, lambda content: content.update(x=Evil())))
+    path = save(tmp_path / "c", spoilt(whole, lambda content: content.update(x=Evil())))
     with pytest.raises(Refused, match=r"asks for \w+\.system"):
         read_checkpoint(path)
     assert not (tmp_path / "evil").exists()
 
 
-def test_a_broken_file_is_said_to_be_one(tmp_path, trained):
-    whole = save(tmp_path / "c", released(*trained)).read_bytes()
+def test_a_broken_file_is_said_to_be_one(tmp_path, whole):
+    data = save(tmp_path / "c", whole).read_bytes()
     broken = {
-        "cut": whole[: len(whole) // 2],
+        "cut": data[: len(data) // 2],
         "empty": b"",
         "text": b"<html>not found</html>",
     }
