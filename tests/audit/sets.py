@@ -45,7 +45,9 @@ def draw(rng, tokens, candidates, fires, only, levels, passes, residuals, known)
     if residuals:
         wrong = rng.random((tokens, 9)) < 0.15
         other = rng.permuted(published, axis=2)
-        other[rng.random((tokens, 9)) < 0.3] = 0.5
+        other[rng.random((tokens, 9)) < 0.2] = 0.5
+        turned = rng.random((tokens, 9)) < 0.3
+        other[turned] = 1 - other[turned]
         published = np.where(wrong[:, :, None], other, published)
     return Small(raw, human if known else None, published)
 

@@ -19,6 +19,7 @@ Sets are made by `writing`, which sees to it that one is complete or not there::
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -92,8 +93,11 @@ class LabelSet:
 
     @property
     def knows_human(self) -> bool:
-        """Whether the human's scores of every token are known."""
-        return not bool(np.isnan(self.human).any())
+        """Whether the human's scores are known, as they are wherever labels came from scenes.
+
+        Scores of a single token may be NaN all the same: a synthetic scene has no human.
+        """
+        return not len(self) or not bool(np.isnan(self.human).all())
 
     def raw(self, token: str) -> Halves:
         """Return the values of one token as measured: ``[column, candidate]``."""
@@ -187,7 +191,7 @@ def _read_small(
         kept = tuple(names.setdefault(log, log) for log in logs)
         human = np.frombuffer((folder / "human" / "c" / "0" / "0").read_bytes(), "<f8")
         human = human.reshape(count, len(COLUMNS))
-    except (OSError, ValueError, IndexError) as error:
+    except (OSError, ValueError, struct.error) as error:
         raise _no_set(
             folder, f"its tokens, logs or human scores cannot be read: {error}"
         ) from error

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import numpy as np
+
 from navaudit.axes import COLUMNS
 from navaudit.errors import BadInput
 from navaudit.labels.chunks import Halves
@@ -24,7 +26,7 @@ class Labels(Mapping[str, Mapping[str, Halves]]):
 
     def __init__(self, label_set: LabelSet, policy: str = "published") -> None:
         """Refuses a policy that needs human scores where the set has none."""
-        if needs_human(policy) and len(label_set) and not label_set.knows_human:
+        if needs_human(policy) and not label_set.knows_human:
             raise no_human(policy, str(label_set.folder))
         self.label_set = label_set
         self.policy = policy
@@ -70,8 +72,13 @@ class TokenLabels(Mapping[str, Halves]):
 
 
 def read_token(label_set: LabelSet, policy: str, token: str) -> Halves:
-    """Return what a policy makes of one token: ``[column, candidate]``."""
+    """Return what a policy makes of one token: ``[column, candidate]``.
+
+    A scene without a human, in a set that knows the others', is one in which the rule never fires.
+    """
     human = label_set.human[label_set.index(token)]
+    if np.isnan(human).all() and label_set.knows_human:
+        human = np.ones(len(COLUMNS))
     path = label_set.path_lane_keeping(token) if policy == "path" else None
     try:
         return apply(policy, label_set.raw(token), human, path)
