@@ -1,0 +1,63 @@
+"""``navaudit train``: labels and pictures into checkpoints."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from navaudit import provenance
+from navaudit.commands.telling import telling
+from navaudit.train.loop import train as run
+from navaudit.train.recipe import read_recipe
+from navaudit.train.targets import ARMS
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("config", metavar="CONFIG.toml", type=_PATH)
+@click.option("--arm", type=click.Choice(list(ARMS)), help="Labels to learn from.")
+@click.option("--seed", type=int, help="Order of scenes, draws of candidates, first weights.")
+@click.option("--steps", type=int, help="Steps of the optimizer in this run.")
+@click.option("--resume", type=_PATH, metavar="CKPT", help="Go on from here.  [OUT/last.ckpt]")
+@click.option("--device", metavar="cpu|cuda", help="Where to compute.")
+@click.option("--out", required=True, type=_PATH, metavar="DIR", help="Folder of the run.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def train(
+    config: Path,
+    arm: str | None,
+    seed: int | None,
+    steps: int | None,
+    resume: Path | None,
+    device: str | None,
+    out: Path,
+    as_json: bool,
+) -> None:
+    r"""Train an agent, or continue a checkpoint, under one label policy.
+
+    CONFIG.toml states the experiment: command, cost, what is expected, agent, data, steps. Options
+    take the place of its settings. Arms of one seed see the same scenes and candidates at every
+    step; the log's digest of draws proves it. Run it again to go on where it was stopped.
+
+    \b
+    Examples:
+      navaudit train town.toml --arm raw --seed 0 --out runs/P0
+      navaudit train gtrs.toml --arm masked --seed 2 --steps 530 --device cuda --out runs/M2
+    """
+    overrides = {"arm": arm, "seed": seed, "steps": steps, "device": device}
+    recipe = read_recipe(config, overrides)
+    with telling("steps") as say:
+        made = run(recipe, out, resume=resume, say=say)
+    record = {
+        "checkpoint": str(made.checkpoint),
+        "step": made.step,
+        "draws": made.draws,
+        "digest": provenance.digest_file(made.checkpoint),
+    }
+    if as_json:
+        click.echo(json.dumps({**record, "provenance": provenance.here()}))
+    else:
+        click.echo(f"{made.checkpoint}: step {made.step}")
+        click.echo(f"draws {made.draws}")
