@@ -1,63 +1,45 @@
-"""All figures: ``python -m bench [--write]``; ``--write`` also puts them into README.
+"""All figures, or those of some modules: ``python -m bench [MODULE...] [--write]``.
 
-The figures of the last ``--write`` are kept in ``bench/measured.json``; a test reads README back
-against it.
+``--write`` also puts them into README, beside what was measured of the other modules before; the
+figures are kept in ``bench/measured.json``, and a test reads README back against it.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
-from typing import Any, Final
+from importlib import import_module
+from typing import Final
 
-from bench import engine, numerics, stats, trig
+from bench import readme
 from bench.figures import report, show, take
 from rich.console import Console
 
-ROOT: Final = Path(__file__).parents[1]
-MEASURED: Final = ROOT / "bench" / "measured.json"
-README: Final = ROOT / "README.md"
-BEGIN: Final = "<!-- measured -->\n"
-END: Final = "<!-- end -->"
-MODULES: Final = {"numerics": numerics, "trig": trig, "stats": stats, "engine": engine}
-
-
-def table(record: dict[str, Any]) -> str:
-    """The measured figures as README shows them."""
-    lines = ["| figure | measured | command |", "| --- | --- | --- |"]
-    for name, figure in record["figures"].items():
-        command = f"`python -m bench.{figure['module']} --only {name}`"
-        lines.append(
-            f"| {figure['headline']} ({figure['input']}) | {figure['value']:.3g} | {command} |"
-        )
-    return "\n".join(lines) + "\n"
-
-
-def with_table(readme: str, record: dict[str, Any]) -> str:
-    """README with its measured block replaced."""
-    head, _, rest = readme.partition(BEGIN)
-    _, _, tail = rest.partition(END)
-    return head + BEGIN + table(record) + END + tail
+MODULES: Final = ("numerics", "trig", "stats", "scenes", "engine", "reference")
 
 
 def main() -> None:
-    """Take every figure; print them, and write them where asked to."""
+    """Take the figures; print them, and write them where asked to."""
     parser = argparse.ArgumentParser(description="Take every figure of the bench.")
+    parser.add_argument("modules", nargs="*", metavar="MODULE", help=f"of {', '.join(MODULES)}")
     parser.add_argument("--write", action="store_true", help="put the figures into README")
     asked = parser.parse_args()
-    figures: dict[str, Any] = {}
-    record: dict[str, Any] = {}
-    for module_name, module in MODULES.items():
-        for measure in module.FIGURES:
-            figure = take(measure, measure in getattr(module, "EVERY_CORE", ()))
+    unknown = sorted(set(asked.modules) - set(MODULES))
+    if unknown:
+        parser.error(f"no such module: {', '.join(unknown)}; there are {', '.join(MODULES)}")
+    record = readme.read_record()
+    measured = record["modules"]
+    for name in MODULES:
+        if asked.modules and name not in asked.modules:
+            continue
+        module = import_module(f"bench.{name}")
+        every_core = getattr(module, "EVERY_CORE", ())
+        figures = [take(measure, measure in every_core) for measure in module.FIGURES]
+        for figure in figures:
             show(figure, Console())
-            record = report([figure])
-            figures[figure.name] = {**record["figures"][figure.name], "module": module_name}
-    record = {**record, "figures": figures}
-    if asked.write:
-        MEASURED.write_text(json.dumps(record, indent=1) + "\n")
-        README.write_text(with_table(README.read_text(), record))
+        measured[name] = report(figures)
+        record = {"modules": {one: measured[one] for one in MODULES if one in measured}}
+        if asked.write:
+            readme.write(record)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """What a scene costs: ``python -m bench.engine``, one core, 16,384 candidates.
 
-Scenes are the golden ones of ``tests/golden`` and, where the folder is at hand, all of
-``../shared/golden``. Stages are measured one by one, each in a compiled loop over all candidates.
+Scenes are the golden ones and a town's, of `bench.places`. Stages are measured one by one, each in
+a compiled loop over all candidates.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import statistics
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from bench.figures import Figure, best, run
+from bench.places import ROOT, full_scene, scenes, town_scenes, vocabulary
 from numba import njit
 
 from navaudit.numerics.profiles import speed_bands
@@ -24,8 +24,7 @@ from navaudit.rollout.desire import place_poses, sample_knots, turns_of
 from navaudit.rollout.follow import follow
 from navaudit.rollout.rollout import desire_candidates, fit_profiles, new_workbench
 from navaudit.scene.scene import Scene
-from navaudit.scene.stock import index_caches, read_scene
-from navaudit.scene.vocabulary import Vocabulary, read_vocabulary
+from navaudit.scene.vocabulary import Vocabulary
 from navaudit.score.collision import no_at_fault_collisions
 from navaudit.score.comfort import discomfort
 from navaudit.score.course import lay_out
@@ -37,59 +36,52 @@ from navaudit.score.light import red_touch
 from navaudit.score.score import score_scene
 from navaudit.score.ttc import time_to_collision
 
-ROOT: Final = Path(__file__).parents[1]
-SHARED: Final = ROOT.parent / "shared"
-CANDIDATES: Final = 16_384
 STOCK_S: Final = 117.0
 """What the stock generator takes for a scene of this many candidates and the v2.0 body, on one core
 of a comparable machine; its own code is not here to be measured beside ours."""
 
 
-def scenes() -> list[Scene]:
-    """Golden scenes, as many as are at hand."""
-    for folder in (SHARED / "golden" / "metric_cache", ROOT / "tests" / "golden" / "metric_cache"):
-        if folder.exists():
-            caches = index_caches(folder)
-            return [read_scene(caches[token]) for token in sorted(caches)]
-    raise SystemExit("no golden metric caches are at hand")
-
-
-def vocabulary(count: int = CANDIDATES) -> tuple[Vocabulary, str]:
-    """The published vocabulary where it is at hand, else drives drawn at random."""
-    published = SHARED / "data" / "vocabulary_16384_estimated.npy"
-    if published.exists():
-        poses = np.resize(read_vocabulary(published).poses, (count, 40, 3))
-        return Vocabulary(poses), f"{count} candidates of the released vocabulary"
-    rng = np.random.default_rng(0)
-    speed = np.maximum(
-        rng.uniform(-1, 15, (count, 1)) + rng.normal(0, 0.1, (count, 40)).cumsum(1), 0
-    )
-    heading = rng.normal(0, 0.01, (count, 40)).cumsum(axis=1)
-    moves = 0.1 * speed * np.stack((np.cos(heading), np.sin(heading)))
-    poses = np.stack((*moves.cumsum(axis=-1), heading), axis=-1).astype(np.float32)
-    return Vocabulary(poses), f"{count} candidates drawn at random"
-
-
 def scene_cost() -> Figure:
     """Processor time of whole scenes, laid out, driven and scored."""
     candidates, source = vocabulary()
-    turns = turns_of(candidates.poses)
-    rows = []
-    for scene in scenes():
-        took = best(lambda s=scene: score_scene(s, candidates, turns=turns), 3)
-        rows.append(
-            {
-                "token": scene.token,
-                "ms": 1e3 * took,
-                "polygons": len(scene.ground),
-                "agents": len(scene.traffic),
-                "lights": len(scene.lights),
-                "times the stock": STOCK_S / took,
-            }
-        )
+    rows = [
+        {"from": name, **_cost(scene, candidates)}
+        for name, group in (("golden", scenes()), ("town", town_scenes()))
+        for scene in group
+    ]
     median = statistics.median(row["ms"] for row in rows)
     return Figure(
         "scene_cost", "median milliseconds a scene, one core", median, source, tuple(rows)
+    )
+
+
+def _cost(scene: Scene, candidates: Vocabulary) -> dict[str, Any]:
+    turns = turns_of(candidates.poses)
+    took = best(lambda: score_scene(scene, candidates, turns=turns), 3)
+    return {
+        "token": scene.token,
+        "ms": 1e3 * took,
+        "polygons": len(scene.ground),
+        "agents": len(scene.traffic),
+        "lights": len(scene.lights),
+        "times the stock": STOCK_S / took,
+    }
+
+
+def full_scene_cost() -> Figure:
+    """A very full scene against the median of a town's."""
+    candidates, source = vocabulary()
+    rows = [{"from": "town", **_cost(scene, candidates)} for scene in town_scenes()]
+    median = statistics.median(row["ms"] for row in rows)
+    least, *_, most = sorted(rows, key=lambda row: row["ms"])
+    full = {"from": "full", **_cost(full_scene(town_scenes()), candidates)}
+    return Figure(
+        "full_scene_cost",
+        f"{full['polygons']} polygons, {full['agents']} agents, {full['lights']} lights "
+        "against the median of a town",
+        full["ms"] / median,
+        source,
+        (least, most, full),
     )
 
 
@@ -248,7 +240,7 @@ def start_up() -> Figure:
     import tempfile  # noqa: PLC0415
 
     code = (
-        "from bench.engine import scenes, vocabulary; from navaudit.score.score import score_scene;"
+        "from bench.places import scenes, vocabulary; from navaudit.score.score import score_scene;"
         "score_scene(scenes()[0], vocabulary(64)[0])"
     )
     rows = []
@@ -266,7 +258,7 @@ def start_up() -> Figure:
                   "64 candidates", tuple(rows))  # fmt: skip
 
 
-FIGURES: Final = (scene_cost, stages, growth, threads, memory, start_up)
+FIGURES: Final = (scene_cost, full_scene_cost, stages, growth, threads, memory, start_up)
 EVERY_CORE: Final = (threads,)
 
 
