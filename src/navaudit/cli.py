@@ -28,6 +28,7 @@ COMMANDS: Final = {
     "processors": "make labels again under other BLAS kernels, and compare them",
     "logits": "what every head of a checkpoint says of every candidate in every scene",
     "train": "train an agent, or continue one, under a label policy",
+    "probe": "how well a head still orders candidates where the rule fired",
     "plan": "the trajectory that a checkpoint chooses in every scene",
     "evaluate": "score planned trajectories, with forgiveness off and on",
     "compare": "set runs, or NAVSIM result files, against each other",

@@ -96,4 +96,4 @@ def _placed(exact: Decimal, places: int, signed: bool) -> str:
     if not exact.is_finite():
         return f"{exact}"
     rounded = exact.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_EVEN)
-    return f"{rounded:+}" if signed else f"{rounded}"
+    return f"{rounded:+f}" if signed else f"{rounded:f}"

@@ -23,9 +23,16 @@ TRACE: Final = "numbers.trace.json"
 
 
 def write_numbers(
-    folder: Path, findings: Iterable[Finding], command: str, inputs: Mapping[str, Any]
+    folder: Path,
+    findings: Iterable[Finding],
+    command: str,
+    inputs: Mapping[str, Any],
+    lead: str = "",
 ) -> dict[str, str]:
-    """Write both tables whole; return the flat one. A name that comes twice is refused."""
+    """Write both tables whole; return the flat one. A name that comes twice is refused.
+
+    ``lead`` is what a page says before the tables: a sentence or two.
+    """
     flat: dict[str, str] = {}
     trace: dict[str, dict[str, Any]] = {}
     for one in findings:
@@ -38,7 +45,10 @@ def write_numbers(
             "file": one.where,
             "cases": list(one.cases),
         }
-    record = {"numbers": trace, "inputs": dict(inputs), "provenance": provenance.here()}
+    record: dict[str, Any] = {"numbers": trace, "inputs": dict(inputs)}
+    if lead:
+        record["lead"] = lead
+    record["provenance"] = provenance.here()
     put(folder / TRACE, _json(record))
     put(folder / NUMBERS, _json(flat))
     return flat

@@ -35,6 +35,8 @@ class Results:
     """What the results were made from."""
     long: Sequence[Table] = field(default=())
     """Tables that are not part of the page."""
+    lead: str = ""
+    """What a report says of it all, in a sentence or two."""
 
     @property
     def page(self) -> str:
@@ -47,7 +49,7 @@ def write_results(folder: Path, results: Results) -> dict[str, str]:
     for table in (*results.tables, *results.long):
         put(folder / f"{table.name}.csv", table.csv().encode())
     put(folder / f"{results.page}.md", "\n".join(_lines(results)).encode())
-    return write_numbers(folder, results.findings, results.command, results.inputs)
+    return write_numbers(folder, results.findings, results.command, results.inputs, results.lead)
 
 
 def flat(findings: Iterable[Finding]) -> dict[str, str]:

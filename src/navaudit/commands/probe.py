@@ -1,0 +1,106 @@
+"""``navaudit probe``: how well a head still orders candidates where the rule fired."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from navaudit.agent.logit_store import LogitStore
+from navaudit.axes import HEADS
+from navaudit.commands.asking import tell
+from navaudit.commands.telling import telling
+from navaudit.labels.labelset import LabelSet
+from navaudit.probe import named
+from navaudit.probe.probe import Probe
+from navaudit.probe.probe import probe as read_probe
+from navaudit.probe.question import Question, column_named, column_of
+from navaudit.probe.tables import every_scene, tables
+from navaudit.probe.telling import lead, sentences
+from navaudit.report.probed import write_figures
+from navaudit.report.tabled import Results
+
+_PATH: Final = click.Path(path_type=Path)
+_HEADS: Final = click.Choice(list(HEADS))
+_USUAL: Final = Question()
+
+
+@click.command()
+@click.argument("logits", metavar="LOGITS", type=_PATH)
+@click.argument("labels", metavar="LABELS", type=_PATH)
+@click.option("--out", required=True, type=_PATH, metavar="DIR", help="Folder of the results.")
+@click.option("--head", type=_HEADS, default=_USUAL.head, show_default=True, metavar="HEAD")
+@click.option("--column", metavar="COLUMN", help="It is read against.  [the head's own]")
+@click.option("--control", type=_HEADS, default=_USUAL.control, show_default=True, metavar="HEAD")
+@click.option("--control-column", metavar="COLUMN", help="In D.  [the control's own]")
+@click.option(
+    "--names",
+    metavar="PREFIX",
+    help="How the names of numbers begin, such as hmdp_tr or nt_A0.  [probe]",
+)
+@click.option("--common", is_flag=True, help="Leave out tokens that only one of the two has.")
+@click.option("--caliper", type=click.IntRange(0), default=_USUAL.caliper, show_default=True)
+@click.option("--width", type=click.IntRange(1), default=_USUAL.width, show_default=True)
+@click.option("--max-fpr", type=float, default=_USUAL.max_fpr, show_default=True)
+@click.option("--resamples", type=click.IntRange(1), default=_USUAL.resamples, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=_USUAL.seed, show_default=True)
+@click.option("--tie-draws", type=click.IntRange(0), default=_USUAL.tie_draws, show_default=True)
+@click.option("--tie-seed", type=click.IntRange(0), default=_USUAL.tie_seed, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def probe(
+    logits: Path,
+    labels: Path,
+    out: Path,
+    names: str | None,
+    common: bool,
+    as_json: bool,
+    **asked: Any,
+) -> None:
+    r"""Read how well a head of LOGITS still orders each scene's candidates.
+
+    LABELS are raw labels. Scenes whose column the rule overwrote are set against scenes where it
+    did not fire: in pairs on the number of failing candidates, the scarcest first, and in strata of
+    it. A control head is read on the same column, and on its own in the contrast D. Intervals are
+    percentile bootstraps. DIR then holds probe.md, a CSV file for every table and every scene, two
+    figures with their data, and numbers.json; --names says whose they are.
+
+    \b
+    Examples:
+      navaudit probe logits labels --out probed
+      navaudit probe hydra-logits labels --names hmdp_tr --out probed-hydra
+      navaudit probe logits labels --head traffic_light_compliance --out probed-tlc
+    """
+    question = _question(**asked)
+    kept, raw = LogitStore.open(logits), LabelSet.open(labels)
+    with telling("scenes") as say:
+        found = read_probe(kept, raw, question, common=common, say=say)
+    results = results_of(found, names)
+    write_figures(out, found)
+    tell(results, out, as_json)
+
+
+def _question(
+    head: str, column: str | None, control: str, control_column: str | None, **asked: Any
+) -> Question:
+    return Question(
+        head=head,
+        column=column_named(column) if column else column_of(head),
+        control=control,
+        control_column=column_named(control_column) if control_column else column_of(control),
+        **asked,
+    )
+
+
+def results_of(found: Probe, names: str | None) -> Results:
+    """Put together what is written of a probe."""
+    return Results(
+        command="navaudit probe",
+        title="What a head still knows where the rule fired",
+        said=[lead(found), *sentences(found)],
+        tables=tables(found),
+        findings=named.findings(found, names or named.prefix_of(found)),
+        inputs=found.record,
+        long=[every_scene(found)],
+        lead=lead(found),
+    )

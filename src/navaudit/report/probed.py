@@ -1,0 +1,133 @@
+"""The figures of a probe, each with its data beside it.
+
+::
+
+    probe_auc.png, .svg, .csv        scenes by the head's AUC, forgiven against matched
+    probe_failing.png, .svg, .csv    the failing count before and after matching
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from navaudit.audit.table import Table
+from navaudit.probe.contrasts import AUC, CHANCE
+from navaudit.probe.probe import Probe
+from navaudit.probe.tables import auc_table, failing_table
+from navaudit.report.explained import write_picture
+from navaudit.report.look import LIGHT, Look
+from navaudit.scene.whole import put
+
+KINDS: Final = ("svg", "png")
+SIZE_IN: Final = (7.0, 3.4)
+WIDE_IN: Final = (9.0, 3.4)
+
+Floats = NDArray[np.float64]
+
+
+def write_figures(folder: Path, found: Probe) -> None:
+    """Write both figures as SVG and PNG, and their data as CSV."""
+    drawn = ((auc_table(found), auc_figure), (failing_table(found), failing_figure))
+    for table, figure_of in drawn:
+        put(folder / f"{table.name}.csv", table.csv().encode())
+        for kind in KINDS:
+            write_picture(figure_of(found), folder / f"{table.name}.{kind}")
+
+
+def auc_figure(found: Probe, look: Look = LIGHT) -> Figure:
+    """Draw the AUC of the pairs' forgiven scenes and of their partners, and all forgiven ones.
+
+    Each group is a share of its own scenes; dotted lines are medians. A figure of no pairs says so.
+    """
+    figure = Figure(figsize=SIZE_IN, facecolor=look.page, layout="constrained")
+    ax = figure.add_subplot(facecolor=look.page)
+    edges, shares = _shares(auc_table(found))
+    styles = (
+        ("forgiven", look.faint, "none", "--"),
+        ("forgiven, matched", look.failure, look.failure, "-"),
+        ("unforgiven, matched", look.candidate, look.candidate, "-"),
+    )
+    for name, line, fill, dash in styles:
+        _outline(ax, edges, shares[name], (name, line, fill, dash))
+        group = found.contrasts.groups.get(name)
+        if group is not None and fill != "none":
+            ax.axvline(group.medians[AUC].point, color=line, ls=":", lw=1.6)
+    ax.axvline(CHANCE, color=look.edge, lw=0.8, zorder=0)
+    if not found.pairing.treatment.size:
+        _say_nothing(ax, "no pairs of scenes", look)
+    ax.set_xlim(0.0, 1.0)
+    named = found.question.head.replace("_", " ")
+    _finish(ax, f"AUC of the {named} head within a scene", look)
+    ax.set_ylabel("share of scenes, %", color=look.ink, fontsize=9)
+    _say_which(ax, "upper left", look)
+    return figure
+
+
+def failing_figure(found: Probe, look: Look = LIGHT) -> Figure:
+    """Draw how many candidates fail the column, of all scenes and of the pairs, side by side."""
+    figure = Figure(figsize=WIDE_IN, facecolor=look.page, layout="constrained")
+    before, after = figure.subplots(1, 2, sharey=True)
+    edges, shares = _shares(failing_table(found))
+    pairs = found.pairing
+    panels = (
+        (before, "before matching", ("forgiven", "unforgiven"), pairs.before),
+        (after, "after matching", ("forgiven, matched", "unforgiven, matched"), pairs.after),
+    )
+    for ax, title, (there, here), balance in panels:
+        ax.set_facecolor(look.page)
+        _outline(ax, edges, shares[there], (there, look.failure, look.failure, "-"))
+        _outline(ax, edges, shares[here], (here, look.candidate, look.candidate, "-"))
+        told = "" if balance is None else f": standardized difference {balance:.3f}"
+        ax.set_title(title + told, fontsize=9, color=look.ink, loc="left")
+        ax.set_xlim(0, float(edges[-1]))
+        named = found.column
+        _finish(ax, f"candidates that fail {named}", look)
+        ax.xaxis.set_major_formatter(lambda at, _: f"{int(at):,}")
+        _say_which(ax, "upper right", look)
+    if not pairs.treatment.size:
+        _say_nothing(after, "no pairs of scenes", look)
+    before.set_ylabel("share of scenes, %", color=look.ink, fontsize=9)
+    return figure
+
+
+def _shares(table: Table) -> tuple[Floats, dict[str, Floats]]:
+    """Edges of the bins, and each group's share of its own scenes in percent; nothing is zero."""
+    values = np.array(table.rows, float)
+    counts = values[:, 2:]
+    shares = 100.0 * counts / np.maximum(counts.sum(axis=0), 1.0)
+    names = table.columns[2:]
+    return np.append(values[:, 0], values[-1, 1]), dict(zip(names, shares.T, strict=True))
+
+
+def _outline(ax: Axes, edges: Floats, share: Floats, style: tuple[str, str, str, str]) -> None:
+    name, line, fill, dash = style
+    ax.stairs(share, edges, color=line, lw=1.4, ls=dash, label=name)
+    if fill != "none":
+        ax.stairs(share, edges, color=fill, alpha=0.22, fill=True)
+
+
+def _say_which(ax: Axes, where: Literal["upper left", "upper right"], look: Look) -> None:
+    ax.legend(
+        loc=where, fontsize=8, labelcolor=look.ink, facecolor=look.page, edgecolor="none",
+        framealpha=0.8,
+    )  # fmt: skip
+
+
+def _say_nothing(ax: Axes, words: str, look: Look) -> None:
+    style: dict[str, Any] = {"ha": "center", "va": "center", "color": look.faint}
+    ax.text(0.5, 0.5, words, transform=ax.transAxes, **style)
+
+
+def _finish(ax: Axes, label: str, look: Look) -> None:
+    ax.set_xlabel(label, color=look.ink, fontsize=9)
+    ax.set_ylim(bottom=0.0)
+    ax.tick_params(colors=look.faint, labelsize=8)
+    for side, spine in ax.spines.items():
+        spine.set_visible(side in ("left", "bottom"))
+        spine.set_color(look.edge)
