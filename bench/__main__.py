@@ -14,7 +14,10 @@ from bench import readme
 from bench.figures import report, show, take
 from rich.console import Console
 
-MODULES: Final = ("numerics", "trig", "stats", "scenes", "engine", "reference")
+MODULES: Final = (
+    "numerics", "trig", "stats", "scenes", "engine", "reference", "labels", "exchange", "audit",
+    "agent", "compare",
+)  # fmt: skip
 
 
 def main() -> None:

@@ -111,7 +111,7 @@ def exchange() -> Figure:
                   tuple(rows))  # fmt: skip
 
 
-def growth() -> Figure:
+def exchange_growth() -> Figure:
     """The same at twice and four times the number of tokens: time, and memory that stays."""
     rows = []
     for part in (256, 128, 64):
@@ -119,7 +119,7 @@ def growth() -> Figure:
             rows += round_trip(Path(folder), drawn(TOKENS // part), 1)
     last, before = rows[-4:], rows[-8:-4]
     twice = max(b["cpu s"] / a["cpu s"] for a, b in zip(before, last, strict=True))
-    return Figure("growth", "processor time for twice the tokens, at most", twice,
+    return Figure("exchange_growth", "processor time for twice the tokens, at most", twice,
                   _input(TOKENS // 64), tuple(rows))  # fmt: skip
 
 
@@ -176,7 +176,7 @@ def at_size(eighths: float, folder: Path, workers: int) -> None:
     clean(folder)
 
 
-FIGURES: Final = (exchange, growth, random_access, size)
+FIGURES: Final = (exchange, exchange_growth, random_access, size)
 EVERY_CORE: Final = (exchange,)
 
 

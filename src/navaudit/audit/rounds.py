@@ -139,7 +139,7 @@ def go_round(
 def read_part(path: Path) -> Part:
     """Read the answers of one log."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         told = json.loads(str(arrays.pop("told")))
         return Part(
