@@ -13,13 +13,10 @@ from navaudit.commands.asking import tell
 from navaudit.commands.telling import telling
 from navaudit.labels.labelset import LabelSet
 from navaudit.probe import named
-from navaudit.probe.probe import Probe
+from navaudit.probe.models import read_models
 from navaudit.probe.probe import probe as read_probe
 from navaudit.probe.question import Question, column_named, column_of
-from navaudit.probe.tables import every_scene, tables
-from navaudit.probe.telling import lead, sentences
-from navaudit.report.probed import write_figures
-from navaudit.report.tabled import Results
+from navaudit.report.probed import results_of, write_figures
 
 _PATH: Final = click.Path(path_type=Path)
 _HEADS: Final = click.Choice(list(HEADS))
@@ -39,6 +36,12 @@ _USUAL: Final = Question()
     metavar="PREFIX",
     help="How the names of numbers begin, such as hmdp_tr or nt_A0.  [probe]",
 )
+@click.option(
+    "--also",
+    multiple=True,
+    metavar="NAME=LOGITS",
+    help="Another model on the same scenes and pairs, such as nt_P1=logits; may be repeated.",
+)
 @click.option("--common", is_flag=True, help="Leave out tokens that only one of the two has.")
 @click.option("--caliper", type=click.IntRange(0), default=_USUAL.caliper, show_default=True)
 @click.option("--width", type=click.IntRange(1), default=_USUAL.width, show_default=True)
@@ -53,6 +56,7 @@ def probe(
     labels: Path,
     out: Path,
     names: str | None,
+    also: tuple[str, ...],
     common: bool,
     as_json: bool,
     **asked: Any,
@@ -70,12 +74,16 @@ def probe(
       navaudit probe logits labels --out probed
       navaudit probe hydra-logits labels --names hmdp_tr --out probed-hydra
       navaudit probe logits labels --head traffic_light_compliance --out probed-tlc
+      navaudit probe A0 labels --names nt_A0 --also nt_P0=P0 --also nt_P1=P1 --out probed
     """
     question = _question(**asked)
     kept, raw = LogitStore.open(logits), LabelSet.open(labels)
+    others = _stores(also)
     with telling("scenes") as say:
         found = read_probe(kept, raw, question, common=common, say=say)
-    results = results_of(found, names)
+        prefix = names or named.prefix_of(found)
+        models = read_models(found, prefix, others, raw, say=say) if others else None
+    results = results_of(found, prefix, models)
     write_figures(out, found)
     tell(results, out, as_json)
 
@@ -92,15 +100,12 @@ def _question(
     )
 
 
-def results_of(found: Probe, names: str | None) -> Results:
-    """Put together what is written of a probe."""
-    return Results(
-        command="navaudit probe",
-        title="What a head still knows where the rule fired",
-        said=[lead(found), *sentences(found)],
-        tables=tables(found),
-        findings=named.findings(found, names or named.prefix_of(found)),
-        inputs=found.record,
-        long=[every_scene(found)],
-        lead=lead(found),
-    )
+def _stores(also: tuple[str, ...]) -> dict[str, LogitStore]:
+    """Open further logits, by the names of their models."""
+    found: dict[str, LogitStore] = {}
+    for one in also:
+        name, _, folder = one.partition("=")
+        if not named.is_prefix(name) or not folder or name in found:
+            raise click.UsageError(f"--also {one}: give NAME=LOGITS once, such as nt_P1=logits")
+        found[name] = LogitStore.open(Path(folder))
+    return found

@@ -48,7 +48,7 @@ NAVTRAIN: Final = re.compile(r"(hmdp_tr|prt_\w+|p530tr_\w+)")
 """Prefixes of other runs on navtrain."""
 
 _PREFIX: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
-_AREAS: Final = 4
+AREAS: Final = 4
 """Decimal places of an AUC."""
 _FINE: Final = 3
 _GAPS: Final = 8
@@ -58,6 +58,17 @@ _CONTRASTS: Final = "probe_contrasts.csv"
 _R: Final = "probe_R.csv"
 _MATCHING: Final = "probe_matching.csv"
 _TIES: Final = "probe_ties.csv"
+
+
+def is_prefix(text: str) -> bool:
+    """Whether the names of numbers may begin so.
+
+    Examples
+    --------
+    >>> is_prefix("nt_A0"), is_prefix("nt-A0")
+    (True, False)
+    """
+    return _PREFIX.fullmatch(text) is not None
 
 
 def prefix_of(found: Probe) -> str:
@@ -72,7 +83,7 @@ def prefix_of(found: Probe) -> str:
 
 def findings(found: Probe, prefix: str) -> list[Finding]:
     """Return every number of a probe; one that its scenes do not define is left out."""
-    if not _PREFIX.fullmatch(prefix):
+    if not is_prefix(prefix):
         raise BadInput(
             f"{prefix!r} cannot begin the names of numbers",
             expected="letters and digits in words joined by _, such as nt_A0",
@@ -121,14 +132,14 @@ def _of_groups(found: Probe) -> Iterator[Finding]:
 
 def _of_group(found: Probe, group: Group, letter: str) -> Iterator[Finding]:
     head, control = (f"{letter}_{one.lower()}" for one in (found.head, found.control))
-    yield from _interval(f"{head}_auc", group.medians[AUC], _AREAS, _READINGS)
-    yield from _interval(f"{head}_ap", group.medians[PRECISION], _FINE, _READINGS)
-    yield from _interval(f"{head}_pauc", group.medians[PARTIAL], _FINE, _READINGS)
-    yield from _interval(f"{control}_auc", group.medians[CONTROL], _AREAS, _READINGS)
+    yield from interval_findings(f"{head}_auc", group.medians[AUC], AREAS, _READINGS)
+    yield from interval_findings(f"{head}_ap", group.medians[PRECISION], _FINE, _READINGS)
+    yield from interval_findings(f"{head}_pauc", group.medians[PARTIAL], _FINE, _READINGS)
+    yield from interval_findings(f"{control}_auc", group.medians[CONTROL], AREAS, _READINGS)
     if group.control_share is not None:
         yield number(f"{control}_share", 100.0 * group.control_share, 0, _READINGS)
     if group.difference is not None:
-        yield from _interval(f"{letter}_D", group.difference, _AREAS, _READINGS)
+        yield from interval_findings(f"{letter}_D", group.difference, AREAS, _READINGS)
     low, quarter = group.percentiles[PARTIAL]
     yield number(f"{head}_pauc_5th", low, _FINE, _READINGS)
     yield number(f"{head}_pauc_25th", quarter, _FINE, _READINGS)
@@ -141,9 +152,9 @@ def _of_contrasts(found: Probe) -> Iterator[Finding]:
         one = found.contrasts.contrasts[key]
         for tail, interval in (("match", one.matched), ("strat", one.standardized)):
             if interval is not None:
-                yield from _interval(f"{stem}_{tail}", interval, _AREAS, _CONTRASTS)
+                yield from interval_findings(f"{stem}_{tail}", interval, AREAS, _CONTRASTS)
     for name, interval in places_of(found).items():
-        yield from _interval(name, interval, _AREAS, _R)
+        yield from interval_findings(name, interval, AREAS, _R)
     matched = found.contrasts.contrasts["difference"].matched
     yield count("did_pairs", 0 if matched is None else matched.count, _CONTRASTS)
 
@@ -189,7 +200,8 @@ def _shared(found: Probe, prefix: str) -> Iterator[Finding]:
         yield count("probe_unmatched", pairs.unmatched.size, _MATCHING)
 
 
-def _interval(name: str, one: Interval, places: int, where: str) -> Iterator[Finding]:
+def interval_findings(name: str, one: Interval, places: int, where: str) -> Iterator[Finding]:
+    """Name a point and the ends of its interval, which are rounded outward."""
     yield number(name, one.point, places, where)
     ends = outward(one.low, one.high, places)
     for tail, value, text in zip(("lo", "hi"), (one.low, one.high), ends, strict=True):

@@ -21,7 +21,7 @@ from navaudit.labels.labelset import LabelSet
 from navaudit.probe.contrasts import Contrasts
 from navaudit.probe.pairing import Pairing
 from navaudit.probe.question import Question, short_head
-from navaudit.probe.scenes import Say, Scenes, read_scenes
+from navaudit.probe.scenes import Say, Scenes, read_scenes, silent
 from navaudit.probe.ties import Ties
 from navaudit.probe.walk import blocks, common_tokens
 
@@ -55,17 +55,13 @@ class Probe:
         return SHORT[self.question.column]
 
 
-def _silent(what: str, done: int, total: int) -> None:
-    """Say nothing."""
-
-
 def probe(
     logits: LogitStore,
     labels: LabelSet,
     question: Question | None = None,
     *,
     common: bool = False,
-    say: Say = _silent,
+    say: Say = silent,
 ) -> Probe:
     """Read logits against labels before the rule.
 

@@ -22,6 +22,10 @@ Say = Callable[[str, int, int], None]
 """Told what happened, how many scenes are done, and how many there will be."""
 
 
+def silent(what: str, done: int, total: int) -> None:
+    """Say nothing."""
+
+
 @dataclass(frozen=True)
 class Scenes:
     """Scenes with a mixed column, ``[scene]`` each, in the order of the logits.

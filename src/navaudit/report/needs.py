@@ -41,9 +41,14 @@ PROCESSORS: Final = Need(
 )
 PROBE: Final = Need("navaudit probe LOGITS RAW --out DIR", _CHECKPOINT, "probe_pairs")
 HYDRA: Final = Need(
-    "navaudit probe LOGITS RAW --out DIR",
+    "navaudit probe LOGITS RAW --names hmdp_tr --out DIR",
     "the Hydra-MDP checkpoint released with GTRS, and camera files",
     "probe_pairs",
+)
+HYDRA_HELD_OUT: Final = Need(
+    "navaudit probe LOGITS RAW --names hmdp_nt --out DIR",
+    f"the Hydra-MDP checkpoint released with GTRS, and {_NAVTEST}",
+    "nt_T",
 )
 PROBE_TRAINED: Final = Need(
     "navaudit train, logits and probe",
@@ -62,6 +67,7 @@ COMPARE: Final = Need(
 )
 
 RULES: Final = (
+    (r"hmdp_nt_", HYDRA_HELD_OUT),
     (r"hmdp_", HYDRA),
     (r"probe_|ties_", PROBE),
     (r"prt_|p530tr_", PROBE_TRAINED),

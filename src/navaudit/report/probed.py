@@ -1,9 +1,12 @@
-"""The figures of a probe, each with its data beside it.
+"""A probe on disk: its tables, its figures with their data beside them, and its numbers.
 
 ::
 
+    probe.md                         every table to read
+    <table>.csv                      one table, unrounded; probe_scenes.csv has every scene
     probe_auc.png, .svg, .csv        scenes by the head's AUC, forgiven against matched
     probe_failing.png, .svg, .csv    the failing count before and after matching
+    numbers.json                     every number by name, and numbers.trace.json
 """
 
 from __future__ import annotations
@@ -17,11 +20,16 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from navaudit.audit.table import Table
+from navaudit.probe.arms import model_cautions, model_findings, model_tables
 from navaudit.probe.contrasts import AUC, CHANCE
+from navaudit.probe.models import Models
+from navaudit.probe.named import findings, prefix_of
 from navaudit.probe.probe import Probe
-from navaudit.probe.tables import auc_table, failing_table
+from navaudit.probe.tables import auc_table, every_scene, failing_table, tables
+from navaudit.probe.telling import lead, sentences
 from navaudit.report.explained import write_picture
 from navaudit.report.look import LIGHT, Look
+from navaudit.report.tabled import Results, write_results
 from navaudit.scene.whole import put
 
 KINDS: Final = ("svg", "png")
@@ -29,6 +37,37 @@ SIZE_IN: Final = (7.0, 3.4)
 WIDE_IN: Final = (9.0, 3.4)
 
 Floats = NDArray[np.float64]
+
+
+def write_probe(
+    folder: Path, found: Probe, prefix: str | None = None, models: Models | None = None
+) -> dict[str, str]:
+    """Write everything a probe found, the numbers last; return them.
+
+    ``prefix`` is how the names of numbers begin; see `navaudit.probe.named`.
+    """
+    write_figures(folder, found)
+    return write_results(folder, results_of(found, prefix or prefix_of(found), models))
+
+
+def results_of(found: Probe, prefix: str, models: Models | None = None) -> Results:
+    """Put together what is written of a probe, and of further models beside it."""
+    said, shown = [lead(found), *sentences(found)], tables(found)
+    numbers = findings(found, prefix)
+    if models is not None:
+        said += model_cautions(models)
+        shown += model_tables(models)
+        numbers += model_findings(models)
+    return Results(
+        command="navaudit probe",
+        title="What a head still knows where the rule fired",
+        said=said,
+        tables=shown,
+        findings=numbers,
+        inputs={**found.record, "models": {} if models is None else dict(models.record)},
+        long=[every_scene(found)],
+        lead=lead(found),
+    )
 
 
 def write_figures(folder: Path, found: Probe) -> None:
