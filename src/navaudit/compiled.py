@@ -16,9 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from numba.core import caching
-
 from numba import njit, prange
+from numba.core import caching
 
 __all__ = ["njit", "prange", "source_stamp"]
 

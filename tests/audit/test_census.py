@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -207,7 +208,7 @@ def test_reach_is_that_of_plain_loops(drawn):
         desired = desire_human(scene)
         states = simulate(scene.ego, desired).states[0]
         apart = [math.dist(a[:2], b[:2]) for a, b in zip(states, paths_of(desired)[0], strict=True)]
-        steps = [math.dist(a[:2], b[:2]) for a, b in zip(states[:-1], states[1:], strict=True)]
+        steps = [math.dist(a[:2], b[:2]) for a, b in pairwise(states)]
         expected = max(apart), max(steps), math.fsum(steps)
         np.testing.assert_allclose(reached[0], expected, rtol=1e-12, atol=1e-12)
 

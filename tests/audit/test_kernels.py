@@ -117,9 +117,7 @@ def pairs(seed, candidates, levels):
 def test_every_relation_of_two_files_is_met_and_named():
     met = set()
 
-    @given(
-        st.integers(0, 2**32 - 1), st.sampled_from((1, 2, 3, 6)), st.sampled_from((1, 2, 3, 50))
-    )
+    @given(st.integers(0, 2**32 - 1), st.sampled_from((1, 2, 3, 6)), st.sampled_from((1, 2, 3, 50)))
     @settings(max_examples=150, deadline=None, derandomize=True, database=None)
     def hold(seed, candidates, levels):
         published, raw = pairs(seed, candidates, levels)

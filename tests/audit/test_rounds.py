@@ -90,11 +90,13 @@ def test_another_question_is_another_round(scenes, tmp_path):
 
 
 def test_failures_and_scenes_passed_over_are_told(scenes, tmp_path):
-    stumbles = (("1", BadInput("no road", where="there")), ("2", ZeroDivisionError()), ("3", "pass"))
+    no_road = BadInput("no road", where="there")
+    stumbles = (("1", no_road), ("2", ZeroDivisionError()), ("3", "pass"))
     answers = take(scenes, Roll(tmp_path / "asked", stumbles), tmp_path / "out")
     assert [token[-1] for token in answers.tokens] == ["0", "4"]
     assert [token[-1] for token in answers.passed_over] == ["3"]
-    assert [(one.token[-1], one.log) for one in answers.failures] == [("1", "log00"), ("2", "log01")]
+    failed = [(one.token[-1], one.log) for one in answers.failures]
+    assert failed == [("1", "log00"), ("2", "log01")]
     assert answers.failures[0].what == "no road"
     assert "fault of navaudit" in answers.failures[1].remedy
     # the log of the two that failed or passed has no answer at all, and is no trouble
