@@ -161,7 +161,22 @@ def write_checkpoint(
         },
     }
     with whole_file(path) as stream:
-        torch.save(content, stream)
+        torch.save(_told_once(content, {}), stream)
+
+
+def _told_once(value: Any, texts: dict[str, str]) -> Any:
+    """Return equal plain values, of which no two containers are one and all equal texts are.
+
+    The bytes of a file follow from which objects in it are the same one, and an optimizer that was
+    restored shares others than one that was not.
+    """
+    if isinstance(value, str):
+        return texts.setdefault(value, value)
+    if isinstance(value, dict):
+        return {_told_once(key, texts): _told_once(one, texts) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_told_once(one, texts) for one in value)
+    return value
 
 
 def read_encoder(path: Path, encoder: VoVNet) -> None:

@@ -23,6 +23,10 @@ _PATH = click.Path(path_type=Path)
 @click.option("--steps", type=int, help="Steps of the optimizer in this run.")
 @click.option("--resume", type=_PATH, metavar="CKPT", help="Go on from here.  [OUT/last.ckpt]")
 @click.option("--device", metavar="cpu|cuda", help="Where to compute.")
+@click.option("--threads", type=click.IntRange(1), help="Of torch, on a processor.")
+@click.option(
+    "--at", type=_PATH, metavar="DIR", help="What paths in CONFIG are relative to.  [its folder]"
+)
 @click.option("--out", required=True, type=_PATH, metavar="DIR", help="Folder of the run.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def train(
@@ -32,6 +36,8 @@ def train(
     steps: int | None,
     resume: Path | None,
     device: str | None,
+    threads: int | None,
+    at: Path | None,
     out: Path,
     as_json: bool,
 ) -> None:
@@ -46,8 +52,8 @@ def train(
       navaudit train town.toml --arm raw --seed 0 --out runs/P0
       navaudit train gtrs.toml --arm masked --seed 2 --steps 530 --device cuda --out runs/M2
     """
-    overrides = {"arm": arm, "seed": seed, "steps": steps, "device": device}
-    recipe = read_recipe(config, overrides)
+    overrides = {"arm": arm, "seed": seed, "steps": steps, "device": device, "threads": threads}
+    recipe = read_recipe(config, overrides, at)
     with telling("steps") as say:
         made = run(recipe, out, resume=resume, say=say)
     record = {

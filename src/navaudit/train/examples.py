@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Lock
 from typing import Final
 
 import numpy as np
@@ -21,10 +22,15 @@ from navaudit.labels.mapping import Labels
 from navaudit.scene.store import SceneSet
 from navaudit.train.loss import Asked
 from navaudit.train.targets import Targets, targets_of
+from navaudit.world.images import FRONT, image_path
 from navaudit.world.logs import Frame
 
-_AHEAD: Final = 3
-"""Batches that are read before they are wanted."""
+_AHEAD: Final = 64
+"""Scenes that are read before they are wanted, in whole batches."""
+_KEPT: Final = 1 << 30
+"""Bytes of examples that stay in memory."""
+_SETTLING: Final = 16
+"""Scenes that normalizations are measured on."""
 _NAMED: Final = 3
 
 
@@ -37,11 +43,17 @@ class Example:
     human: NDArray[np.float64]
     """``[8, 3]``"""
 
+    @property
+    def bytes(self) -> int:
+        """Of memory, nearly."""
+        return self.features.image.nbytes + self.targets.values.nbytes
+
 
 class Examples:
     """The scenes of a label set, read when they are wanted.
 
-    Order is that of the label set: log name, then time.
+    Order is that of the label set: log name, then time. Those read first stay in memory, up to a
+    gibibyte. Many threads may ask at once.
     """
 
     def __init__(
@@ -63,11 +75,25 @@ class Examples:
         self._frames = {
             token: self._frame(scenes.log_of(token), token) for token in self._by_log(scenes)
         }
+        self._expect_pictures()
+        self._kept: dict[int, Example] = {}
+        self._room = _KEPT
+        self._door = Lock()
 
     def __len__(self) -> int:
         return len(self.tokens)
 
     def __getitem__(self, row: int) -> Example:
+        found = self._kept.get(row)
+        if found is None:
+            found = self._read(row)
+            with self._door:
+                if row not in self._kept and found.bytes <= self._room:
+                    self._kept[row] = found
+                    self._room -= found.bytes
+        return found
+
+    def _read(self, row: int) -> Example:
         token = self.tokens[row]
         targets = targets_of(self._labels.values_of(token), f"token {token}")
         features = self._recordings.look(self._frames[token])
@@ -79,6 +105,24 @@ class Examples:
     def _frame(self, log: str, token: str) -> Frame:
         # a hundred thousand frames are held; what was seen around the car is not needed
         return replace(self._recordings.frame(log, token), boxes=None, lights=())
+
+    def _expect_pictures(self) -> None:
+        """Refuse scenes without pictures now, rather than at whatever step draws them."""
+        images = self._recordings.images
+        missing = [
+            token
+            for token, frame in self._frames.items()
+            if not all(image_path(images, frame, camera).is_file() for camera in FRONT)
+        ]
+        if missing:
+            raise BadInput(
+                f"{len(missing)} of {len(self)} labelled scenes have no pictures: "
+                f"{', '.join(missing[:_NAMED])}",
+                where=str(images),
+                expected=f"the pictures of {', '.join(FRONT)} of every scene",
+                remedy="fetch them; or make and label scenes of a split alone: navaudit scenes "
+                "--split",
+            )
 
 
 def _human_of(scenes: SceneSet, token: str) -> NDArray[np.float64]:
@@ -101,10 +145,16 @@ def read_ahead(
     with ThreadPoolExecutor(readers) as pool:
         for rows in wanted:
             waiting.append([pool.submit(examples.__getitem__, row) for row in rows])
-            if len(waiting) > _AHEAD:
+            if sum(map(len, waiting[1:])) >= _AHEAD:
                 yield [one.result() for one in waiting.pop(0)]
         for batch_ahead in waiting:
             yield [one.result() for one in batch_ahead]
+
+
+def spread(examples: Examples, device: str) -> Tensor:
+    """Return the images of a few scenes, spread evenly over all: the same for every seed."""
+    every = max(1, -(-len(examples) // _SETTLING))
+    return batch([examples[row].features for row in range(0, len(examples), every)], device)[0]
 
 
 def collate(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Final, TextIO
 
 from navaudit.errors import BadInput, Refused
 from navaudit.scene.whole import put
+
+LOG: Final = "log.jsonl"
 
 
 class Journal:
@@ -33,6 +36,10 @@ class Journal:
         """Add a line; it is in the file when this returns."""
         self._stream.write(json.dumps(line) + "\n")
         self._stream.flush()
+
+    def settle(self) -> None:
+        """See to it that what was added is on the disk."""
+        os.fsync(self._stream.fileno())
 
     def close(self) -> None:
         """Let go of the file."""

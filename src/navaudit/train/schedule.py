@@ -1,9 +1,11 @@
 """Which scenes and which candidates each step sees: a function of the seed, never of the arm.
 
-An epoch is a permutation of the scenes, drawn from seed and epoch; its last batch may be short. At
-every step of the optimizer half of the candidates are drawn, once for the whole batch, where the
-agent's training drops the others. A digest over all draws so far goes into the log: two runs with
-the same digests have seen the same.
+An epoch is a permutation of the scenes, drawn from seed and epoch as a distributed sampler draws
+it; its last batch may be short. Epochs are counted from the beginning of all training, so a
+continued checkpoint goes on with the epoch after its own. At every step of the optimizer half of
+the candidates are drawn, once for the whole batch, where the agent's training drops the others;
+these draws begin with the run, since a checkpoint does not hold them. A digest over all draws so
+far goes into the log: two runs with the same digests have seen the same.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ class Draw:
     step: int
     """From 0, of this run."""
     epoch: int
+    """From 0, of all training."""
     batch: int
     """Steps of the epoch before this one."""
     last: bool
@@ -40,12 +43,16 @@ class Schedule:
     ``state`` and ``digest`` are what it takes to go on elsewhere.
     """
 
-    def __init__(self, scenes: int, batch: int, candidates: int | None, seed: int) -> None:
+    def __init__(
+        self, scenes: int, batch: int, candidates: int | None, seed: int, epoch: int = 0
+    ) -> None:
+        """``candidates`` is None where none are dropped; ``epoch`` is the one to begin with."""
         if scenes < 1 or batch < 1:
             raise BadInput(
                 f"{scenes} scenes in batches of {batch}", expected="at least one scene a batch"
             )
         self.scenes, self.batch, self.candidates, self.seed = scenes, batch, candidates, seed
+        self.first = epoch
         self.step = 0
         self.digest = hashlib.sha256(b"").hexdigest()
         self._generator = torch.Generator().manual_seed(seed)
@@ -69,6 +76,7 @@ class Schedule:
     def draw(self) -> Draw:
         """Return what the next step sees."""
         epoch, batch = divmod(self.step, self.steps_an_epoch)
+        epoch += self.first
         rows = self._epoch(epoch)[batch * self.batch : (batch + 1) * self.batch]
         kept = None
         if self.candidates is not None:
