@@ -1,35 +1,65 @@
-"""The demonstration runs, is the same twice, and goes on where it stopped."""
+"""The demonstration runs, is the same twice, and goes on where it was stopped or killed."""
 
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 
 import pytest
 from click.testing import CliRunner
 
-from navaudit import demo
 from navaudit.cli import main
+from navaudit.demo import course
+from navaudit.report.numbers import NUMBERS
+
+QUICK = ("--quick", "--workers", "1", "--json")
+OF_THE_CLOCK = {"seconds", "pinv_takes_times", "largest_gap_mps", "largest_gap_per_m"}
+KILLED_IN = ("labels", "flips", "report")
+"""Steps in the middle of which a run is killed, one after the other."""
 
 
 def _run(folder, *more):
-    return CliRunner().invoke(
-        main, ["demo", "--out", str(folder), "--scenes", "6", "--json", *more]
-    )
+    answer = CliRunner().invoke(main, ["demo", "--out", str(folder), *QUICK, *more])
+    assert answer.exit_code == 0, answer.output
+    return json.loads(answer.stdout)["steps"]
 
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo") / "out"
-    answer = _run(folder)
-    assert answer.exit_code == 0, answer.output
-    return folder, json.loads(answer.stdout)
+    return folder, _run(folder)
+
+
+def _lasting(facts):
+    return {key: value for key, value in facts.items() if key not in OF_THE_CLOCK}
 
 
 def test_every_step_leaves_facts(first):
     folder, told = first
-    assert list(told["steps"]) == [step.name for step in demo.STEPS]
-    kept = json.loads((folder / demo.RECORD).read_text())
-    assert kept["steps"] == told["steps"]
+    assert list(told) == [step.name for step in course.STEPS]
+    assert json.loads((folder / course.RECORD).read_text())["steps"] == told
+    for step in course.STEPS:
+        assert all((folder / name).exists() for name in step.leaves), step.name
+
+
+def test_the_town_has_something_to_show(first):
+    _, told = first
+    assert int(told["audit"]["headline_count"]) > 0
+    assert told["certify"]["different"] == int(told["audit"]["P1_count"])
+    assert told["processors"]["closed_forms_hold"]
+
+
+def test_the_page_says_what_the_numbers_say(first):
+    folder, told = first
+    page = (folder / told["report"]["page"]).read_text()
+    numbers = json.loads((folder / "report" / NUMBERS).read_text())
+    assert len(numbers) == told["report"]["numbers"]
+    for name, text in numbers.items():
+        assert f'data-name="{name}"' in page, name
+        assert f">{text}</data>" in page, name
 
 
 def test_a_second_run_finds_everything_done(first, monkeypatch):
@@ -38,26 +68,64 @@ def test_a_second_run_finds_everything_done(first, monkeypatch):
     def refuse(*_):
         raise AssertionError("a finished step was run again")
 
-    steps = tuple(demo.Step(step.name, step.tells, refuse) for step in demo.STEPS)
-    monkeypatch.setattr(demo, "STEPS", steps)
-    assert json.loads(_run(folder).stdout)["steps"] == told["steps"]
+    monkeypatch.setattr(course, "_take", refuse)
+    assert _run(folder) == told
 
 
-def test_a_run_cut_short_goes_on(first):
-    folder, told = first
-    record = json.loads((folder / demo.RECORD).read_text())
-    last = list(record["steps"])[-1]
-    del record["steps"][last]
-    (folder / demo.RECORD).write_text(json.dumps(record))
-    again = json.loads(_run(folder).stdout)["steps"]
-    assert list(again) == list(told["steps"])
-    for name, facts in told["steps"].items():
-        for key, value in facts.items():
-            if key not in {"seconds", "pinv_takes_times"} and not key.startswith("largest_gap"):
-                assert again[name][key] == value
+def test_other_settings_begin_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr(course, "STEPS", course.STEPS[:2])
+    watch = _Deaf()
+    sizes = [course.Settings.quick(4, seed) for seed in (7, 8)]
+    towns = [course.run(tmp_path / "out", size, watch)["town"] for size in (*sizes, sizes[1])]
+    assert towns[0]["sha256"] != towns[1]["sha256"]
+    assert towns[1] == towns[2]
 
 
-def test_other_settings_begin_anew(first, tmp_path):
+class _Deaf:
+    def begins(self, at, step, facts, left_s):
+        assert left_s >= 0.0
+
+    def ends(self, step, facts):
+        pass
+
+    def says(self, what, done, total):
+        pass
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path):
+    (tmp_path / "letters.txt").write_text("dear")
+    answer = CliRunner().invoke(main, ["demo", "--out", str(tmp_path), *QUICK])
+    assert answer.exit_code == 2
+    assert "letters.txt" in answer.output
+    assert [one.name for one in tmp_path.iterdir()] == ["letters.txt"]
+
+
+def test_a_run_that_is_killed_goes_on_and_comes_to_the_same(first, tmp_path):
     _, told = first
-    other = json.loads(_run(tmp_path / "other", "--seed", "8").stdout)["steps"]
-    assert other["town"]["sha256"] != told["steps"]["town"]["sha256"]
+    for step in KILLED_IN:
+        _kill_in(tmp_path / "out", step)
+        record = json.loads((tmp_path / "out" / course.RECORD).read_text())
+        assert step not in record["steps"]
+    again = _run(tmp_path / "out")
+    assert list(again) == list(told)
+    for name, facts in told.items():
+        assert _lasting(again[name]) == _lasting(facts), name
+
+
+def _kill_in(folder, step):
+    """Run the demonstration, and kill it as soon as it says that it is in a step."""
+    code = "import sys; from navaudit.cli import main; main(sys.argv[1:])"
+    command = [sys.executable, "-c", code, "demo", "--out", str(folder), *QUICK]
+    with subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if f"] {step}: " in line and "done before" not in line:
+                os.killpg(process.pid, signal.SIGKILL)
+                break
+    assert process.returncode == -signal.SIGKILL

@@ -78,7 +78,7 @@ def census(
     if version == "v1":
         results = _by_v1(V1Census.of(answers), told)
     else:
-        results = _by_v2(Census.of(answers, chosen, worst), told)
+        results = by_v2(Census.of(answers, chosen, worst), told)
     tell(results, out, as_json, answers.failures)
 
 
@@ -89,7 +89,8 @@ def _said(answers: Answers) -> list[str]:
     return said
 
 
-def _by_v2(found: Census, told: dict[str, Any]) -> Results:
+def by_v2(found: Census, told: dict[str, Any]) -> Results:
+    """Say what a census by v2 found."""
     said = [
         *_said(found.answers),
         f"Solver {found.solver}; the rule fires on {int(found.fired.sum()):,} scenes.",

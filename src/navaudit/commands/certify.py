@@ -71,7 +71,7 @@ def certify(
     with telling("tokens") as say:
         found = certify_sides(*sides, workers=workers or len(os.sched_getaffinity(0)), say=say)
     if out is not None:
-        _write(found, out)
+        write(found, out)
     if as_json:
         told = list(islice(found.residuals(), _TOLD))
         left_out = found.population - found.equal - len(told)
@@ -91,7 +91,8 @@ def _summary(found: Certificate) -> dict[str, Any]:
     return {**found.record(), "provenance": provenance.here()}
 
 
-def _write(found: Certificate, out: Path) -> None:
+def write(found: Certificate, out: Path) -> None:
+    """Write the certificate, its residuals, and its numbers last."""
     with whole_file(out / RESIDUALS) as stream:
         for one in found.residuals():
             stream.write(json.dumps(one).encode() + b"\n")

@@ -17,6 +17,7 @@ from navaudit.evaluate.epdms import EC, EPDMS, SHORT
 from navaudit.evaluate.named import findings
 from navaudit.evaluate.pairs import Pairs, pairs_of_two, read_pairs, source_of
 from navaudit.evaluate.written import MARKDOWN, inputs, write
+from navaudit.report.forest import write_forest
 from navaudit.report.numbers import write_numbers
 from navaudit.stats.rounding import interval_text
 
@@ -48,7 +49,7 @@ def compare(
     A RUN is a run of navaudit evaluate or a one-stage NAVSIM result file, PATH or NAME=PATH. FILE,
     TOML or JSON, names arms with their runs by seed and says what is compared with what; without
     it, the second of two RUNs is compared with the first. Runs whose tokens or settings differ are
-    refused. DIR then holds compare.md, tables, the data of a forest plot, and numbers.json.
+    refused. DIR then holds compare.md, tables, a forest plot with its data, and numbers.json.
 
     \b
     A file of pairs:
@@ -70,6 +71,7 @@ def compare(
     with telling("things read") as say:
         made = compare_pairs(pairs, leave_out_failed=leave_out_failed, say=say)
     told = write(out, made)
+    write_forest(out, made)
     write_numbers(out, findings(made), "navaudit compare", inputs(made))
     if as_json:
         click.echo(json.dumps(told))

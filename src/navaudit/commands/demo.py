@@ -1,18 +1,25 @@
-"""``navaudit demo``: everything that exists, end to end, on a synthetic town."""
+"""``navaudit demo``: the whole study, end to end, on a synthetic town."""
 
 from __future__ import annotations
 
 import json
+import os
+import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 from rich.table import Table
 
 from navaudit import provenance
-from navaudit.demo import RECORD, Settings, Step, run
+from navaudit.demo.course import LEFT_OUT, RECORD, STEPS, run
+from navaudit.demo.step import Settings, Step
+
+_BESIDE: Final = ("seconds", LEFT_OUT)
+_LONG: Final = 40
+"""Characters from which a fact is cut short."""
 
 
 @click.command()
@@ -24,23 +31,42 @@ from navaudit.demo import RECORD, Settings, Step, run
     show_default=True,
     help="Where everything is written.",
 )
-@click.option("--scenes", type=int, default=Settings.scenes, show_default=True)
+@click.option("--scenes", type=click.IntRange(1), help="How many.  [160; 16 if quick]")
 @click.option("--seed", type=int, default=Settings.seed, show_default=True)
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="In a minute: few candidates, and agents that learn next to nothing.",
+)
+@click.option("--workers", type=click.IntRange(1), help="Processes.  [one per processor]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def demo(folder: Path, scenes: int, seed: int, as_json: bool) -> None:
-    r"""Run everything that exists on a synthetic town.
+def demo(
+    folder: Path,
+    scenes: int | None,
+    seed: int,
+    quick: bool,
+    workers: int | None,
+    as_json: bool,
+) -> None:
+    r"""Run the whole study on a synthetic town: labels, audit, agents, and one page of it all.
 
-    A run that is cut short goes on where it stopped.
+    It tells what it is doing, how long that may take, and where things are; DIR/report/index.html
+    is the page. A run that is cut short goes on where it stopped. Agents take torch: without it
+    their steps are left out, and told of. The digest that is printed at the end is over all
+    numbers that follow from the settings alone; it is the same on every machine.
 
     \b
-    Example:
+    Examples:
       navaudit demo --out navaudit-demo
+      navaudit demo --quick --out navaudit-demo
     """
+    settings = Settings.quick(scenes or 16, seed) if quick else Settings(scenes or 160, seed)
     console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(24),
+               TextColumn("{task.fields[count]}  {task.fields[left]}"))  # fmt: skip
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        teller = _Teller(console, progress)
-        facts = run(folder, Settings(scenes, seed), teller.begin, teller.say)
+        teller = _Teller(folder, console, progress)
+        facts = run(folder, settings, teller, workers or len(os.sched_getaffinity(0)))
     if as_json:
         click.echo(json.dumps({"steps": facts, "provenance": provenance.here()}))
     else:
@@ -50,38 +76,81 @@ def demo(folder: Path, scenes: int, seed: int, as_json: bool) -> None:
 class _Teller:
     """Says what is being done: a moving bar on a terminal, plain lines elsewhere."""
 
-    def __init__(self, console: Console, progress: Progress) -> None:
-        self.console = console
-        self.progress = progress
-        self.bar = progress.add_task("", total=None)
+    def __init__(self, folder: Path, console: Console, progress: Progress) -> None:
+        self.folder, self.console, self.progress = folder, console, progress
+        self.bar = progress.add_task("", total=None, count="", left="")
+        self.left_s, self.since, self.at = 0.0, time.monotonic(), 0
 
-    def begin(self, step: Step, facts: dict[str, Any] | None) -> None:
-        """Announce a step."""
-        text = step.tells if facts is None else f"{step.tells}: done before"
+    def begins(self, at: int, step: Step, facts: dict[str, Any] | None, left_s: float) -> None:
+        """Announce a step: which it is of how many, what it does, how long all may take yet."""
+        self.left_s, self.since, self.at = left_s, time.monotonic(), at
+        place = f"[{at + 1}/{len(STEPS)}]"
+        what = f"{place} {step.name}: {step.tells}"
+        if facts is not None:
+            self.console.print(f"{what}: done before", highlight=False, markup=False)
+            return
+        where = f" -> {self.folder / step.leaves[0]}" if step.leaves else ""
         if self.progress.disable:
-            self.console.print(f"{step.name}: {text}", highlight=False)
-        self.progress.update(self.bar, description=text, completed=0, total=None)
+            left = f" ({_span(left_s)} left in all)"
+            self.console.print(
+                f"{what}{where}{left}", highlight=False, markup=False, soft_wrap=True
+            )
+        shown = f"{what}{where}".replace("[", "\\[")
+        self.progress.update(
+            self.bar, description=shown, completed=0, total=None, count="", left=_left(left_s)
+        )
 
-    def say(self, what: str, done: int, total: int) -> None:
+    def says(self, what: str, done: int, total: int) -> None:
         """Move the bar."""
-        self.progress.update(self.bar, description=what, completed=done, total=total)
+        left_s = max(self.left_s - (time.monotonic() - self.since), 0.0)
+        self.progress.update(
+            self.bar, completed=done, total=total, count=f"{done}/{total}", left=_left(left_s)
+        )
+
+    def ends(self, step: Step, facts: dict[str, Any]) -> None:
+        """Say what came of a step."""
+        told = f"left out: {facts[LEFT_OUT]}" if LEFT_OUT in facts else _told(facts)
+        took = f" in {facts['seconds']:g} s" if "seconds" in facts else ""
+        self.console.print(
+            f"  {step.name}{took}: {told}", highlight=False, markup=False, soft_wrap=True
+        )
+
+
+def _left(seconds: float) -> str:
+    return f"{_span(seconds)} left in all"
+
+
+def _span(seconds: float) -> str:
+    if seconds < 50.0:
+        return f"about {max(10 * round(seconds / 10), 5)} s"
+    minutes = seconds / 60.0
+    return f"about {max(round(minutes), 1)} min"
+
+
+def _told(facts: dict[str, Any]) -> str:
+    return ", ".join(
+        f"{key.replace('_', ' ')} {_short(value)}"
+        for key, value in facts.items()
+        if key not in _BESIDE and not isinstance(value, (dict, list))
+    )
 
 
 def _print(folder: Path, facts: dict[str, dict[str, Any]]) -> None:
     table = Table("step", "what came of it", "s", box=None, pad_edge=False)
     for name, told in facts.items():
-        said = ", ".join(
-            f"{key.replace('_', ' ')} {_short(value)}"
-            for key, value in told.items()
-            if key != "seconds" and not isinstance(value, (dict, list))
-        )
-        table.add_row(name, said, f"{told['seconds']:g}")
+        if LEFT_OUT in told:
+            table.add_row(name, f"left out: {told[LEFT_OUT]}", "")
+        else:
+            table.add_row(name, _told(told), f"{told['seconds']:g}")
     Console().print(table)
+    page = facts["report"]
+    click.echo(f"digest of the numbers that all machines share: {page['digest']}")
     click.echo(f"everything is in {folder}; the facts are in {folder / RECORD}")
+    click.echo(f"open {folder / page['page']}")
 
 
 def _short(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3g}"
     text = str(value)
-    return text[:12] + "…" if len(text) > 40 else text
+    return text[:12] + "…" if len(text) > _LONG else text

@@ -65,7 +65,7 @@ def flips(
     with telling("scenes") as say:
         parts = go_round(opened, question, out, workers=workers or processors(), say=say)
     found = Flips.of((read_part(part) for part in parts), str(scenes))
-    tell(_results(found, question.record()), out, as_json, found.failures)
+    tell(results(found, question.record()), out, as_json, found.failures)
     if not found.agrees:
         sys.exit(_NO)
 
@@ -90,7 +90,8 @@ def _solver(labels: LabelSet) -> Solver:
     return cast(Solver, solver) if solver in get_args(Solver) else "closed"
 
 
-def _results(found: Flips, told: dict[str, Any]) -> Results:
+def results(found: Flips, told: dict[str, Any]) -> Results:
+    """Say what the drives found."""
     said = [
         f"{found.candidates:,} candidates of {len(found.tokens):,} lane-keeping columns driven.",
         f"{found.passed_over:,} scenes have no such column, no labels or no human.",

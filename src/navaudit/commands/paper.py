@@ -43,8 +43,7 @@ def paper(numbers: tuple[Path, ...], out: Path | None, everything: bool, as_json
     ours = gather(numbers)
     standings = stand(ours)
     if out is not None:
-        put(out / "paper.csv", _csv(standings).encode())
-        put(out / "numbers.tex", latex(ours).encode())
+        write(out, ours, standings)
     if as_json:
         told = [asdict(one) for one in standings]
         record = {"tally": tally(standings), "numbers": told, "provenance": provenance.here()}
@@ -54,6 +53,12 @@ def paper(numbers: tuple[Path, ...], out: Path | None, everything: bool, as_json
         click.echo(", ".join(f"{n} {name}" for name, n in tally(standings).items()))
     if tally(standings)[DIFFERENT]:
         sys.exit(_DIFFERENCES)
+
+
+def write(out: Path, ours: dict[str, str], standings: tuple[Standing, ...]) -> None:
+    """Write the standings as a table, and our numbers as LaTeX."""
+    put(out / "paper.csv", _csv(standings).encode())
+    put(out / "numbers.tex", latex(ours).encode())
 
 
 def _csv(standings: tuple[Standing, ...]) -> str:

@@ -13,12 +13,13 @@ import click
 from navaudit.audit.environments import Absent, Environment, Ready, make_ready
 from navaudit.audit.processed import Processors
 from navaudit.audit.processors import ProcessorsQuestion
-from navaudit.audit.rounds import gather, go_round, read_part
+from navaudit.audit.rounds import Answers, gather, go_round, read_part
 from navaudit.commands.asking import processors as here
 from navaudit.commands.asking import tell
 from navaudit.commands.telling import telling
 from navaudit.errors import BadInput, Unhealthy
 from navaudit.numerics.lapack import SOLVERS
+from navaudit.report.difference_map import write_difference_map
 from navaudit.report.tabled import Results
 from navaudit.scene.store import SceneSet
 from navaudit.scene.vocabulary import read_vocabulary
@@ -110,7 +111,8 @@ def processors(
         parts = go_round(opened, question, out, workers=workers or here(), say=say)
     answers = gather((read_part(part) for part in parts), str(scenes))
     found = Processors.of(answers, ready, absent, repeats)
-    tell(_results(found, question.record()), out, as_json, answers.failures)
+    draw(found, answers, out)
+    tell(results(found, question.record()), out, as_json, answers.failures)
     if not found.closed_holds:
         raise Unhealthy(
             "labels that hang on no kernel differ from process to process",
@@ -161,7 +163,14 @@ def _labelled(given: str) -> tuple[str, str]:
     return label, path if shutil.which(path) else interpreter
 
 
-def _results(found: Processors, told: dict[str, Any]) -> Results:
+def draw(found: Processors, answers: Answers, out: Path) -> None:
+    """Write the map of where labels differ, and its data."""
+    names = [one.ready.name for one in found.outcomes]
+    write_difference_map(out, names, answers.array["differing"], found.candidates)
+
+
+def results(found: Processors, told: dict[str, Any]) -> Results:
+    """Say what the environments came to."""
     reference = found.outcomes[0].ready
     said = [
         f"{found.tokens:,} tokens of {found.candidates:,} candidates in {len(found.outcomes)} "

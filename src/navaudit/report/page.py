@@ -19,7 +19,7 @@ from navaudit.axes import COLUMNS, SHORT
 from navaudit.errors import BadInput
 from navaudit.findings import percent
 from navaudit.report.paper import NOT_MEASURED, stand, tally
-from navaudit.report.shelf import Part, in_order
+from navaudit.report.shelf import Figure, Part, in_order
 
 POLICIES: Final = (
     ("raw", "what the scorer says"),
@@ -73,12 +73,16 @@ class _Numbers:
 
 
 def page(
-    title: str, parts: Sequence[Part], flat: Mapping[str, str], stages: Sequence[Mapping[str, Any]]
+    title: str,
+    parts: Sequence[Part],
+    flat: Mapping[str, str],
+    stages: Sequence[Mapping[str, Any]],
+    panels: Figure | None = None,
 ) -> str:
     """Return the page as HTML.
 
     ``flat`` holds the numbers of all parts as they are written; ``stages`` are scenes to browse,
-    from `navaudit.report.stage.stage`.
+    from `navaudit.report.stage.stage`; ``panels`` shows one before and after the overwrite.
     """
     ordered = in_order(list(parts))
     numbers = _Numbers(ordered, flat)
@@ -107,6 +111,7 @@ def page(
         tally_words=", ".join(f"{n} {name}" for name, n in counted.items()) + ".",
         other_data=_other_data(flat) if counted[NOT_MEASURED] else "",
         stages=[_listed(one) for one in stages],
+        panels=panels,
         stages_json=_embedded({"scenes": list(stages), "columns": COLUMNS, "short": SHORT}),
         columns=COLUMNS,
         short=SHORT,

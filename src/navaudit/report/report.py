@@ -1,7 +1,8 @@
 """Folders of results, a scene set and a label set, made into one report.
 
 The report is a folder: ``index.html`` (one page, all in it), ``numbers.json`` and its trace over
-all folders, and ``numbers.tex``.
+all folders, ``numbers.tex``, and, where there are scenes to browse, one of them drawn before and
+after the overwrite.
 """
 
 from __future__ import annotations
@@ -16,13 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navaudit import provenance
-from navaudit.axes import PDM
+from navaudit.axes import LK, LOSS_COLUMNS, PDM
 from navaudit.errors import BadInput
 from navaudit.labels.labelset import LabelSet
+from navaudit.labels.policies import apply
 from navaudit.report.latex import latex
 from navaudit.report.numbers import NUMBERS, TRACE, gather
 from navaudit.report.page import page
-from navaudit.report.shelf import Part, read_part
+from navaudit.report.panels import panels_of
+from navaudit.report.saved import save_figure
+from navaudit.report.shelf import Figure, Part, figure_of, read_part
 from navaudit.report.stage import Labels, stage
 from navaudit.scene.store import SceneSet
 from navaudit.scene.vocabulary import Vocabulary
@@ -33,6 +37,9 @@ from navaudit.score.score import Settings
 PAGE: Final = "index.html"
 SCENES: Final = 10
 """Scenes that a page lets a person browse."""
+
+_PREFERRED: Final = (LK, *(one for one in LOSS_COLUMNS if one != LK))
+"""Columns in the order in which one is drawn before and after the overwrite."""
 
 _SETTINGS: Final = tuple(one.name for one in fields(Settings))
 
@@ -60,7 +67,8 @@ def write_report(
     parts = [read_part(folder, f"part-{k}") for k, folder in enumerate(folders)]
     flat = gather(folders)
     stages = [] if browse is None else _stages(browse, say)
-    html = page(title, parts, flat, stages)
+    panels = None if browse is None else _panels(out, browse)
+    html = page(title, parts, flat, stages, panels)
     put(out / TRACE, _trace(parts))
     put(out / NUMBERS, (json.dumps(flat, indent=1) + "\n").encode())
     put(out / "numbers.tex", latex(flat).encode())
@@ -112,6 +120,22 @@ def _stages(browse: Browse, say: Say) -> list[dict[str, Any]]:
         said = Labels(labels.raw(token), labels.human[row], labels.path_lane_keeping(token))
         stages.append(stage(browse.scenes.scene(token), vocabulary, said, settings))
     return stages
+
+
+def _panels(out: Path, browse: Browse) -> Figure | None:
+    """Draw a forgiven column of the first scene to look at, before and after; None without one."""
+    labels = browse.labels
+    rows = worth_a_look(labels.human, 1)
+    read = [one for one in _PREFERRED if len(rows) and labels.human[rows[0], one] == 0.0]
+    if not read:
+        return None
+    token, human = labels.tokens[rows[0]], labels.human[rows[0]]
+    raw = labels.raw(token)
+    scene = browse.scenes.scene(token)
+    drawn, data = panels_of(
+        scene, browse.vocabulary, raw, apply("published", raw, human), read[0], Settings()
+    )
+    return figure_of(*save_figure(out, drawn, data)[1:])
 
 
 def _trace(parts: Sequence[Part]) -> bytes:

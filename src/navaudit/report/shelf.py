@@ -108,14 +108,22 @@ def in_order(parts: list[Part]) -> list[Part]:
 
 
 def _figures(folder: Path) -> list[Figure]:
-    """Pictures of a folder; of one saved twice the SVG, unless it is the larger by far."""
-    found: dict[str, Path] = {}
+    """Pictures of a folder, each once."""
+    found: dict[str, list[Path]] = {}
     for path in sorted([*folder.rglob("*.png"), *folder.rglob("*.svg")]):
-        stem = str(path.relative_to(folder).with_suffix(""))
-        have = found.get(stem)
-        if have is None or path.stat().st_size < 2 * have.stat().st_size:
-            found[stem] = path
-    return [Figure(_caption(path), _uri(path)) for path in found.values()]
+        found.setdefault(str(path.relative_to(folder).with_suffix("")), []).append(path)
+    return [figure_of(*paths) for paths in found.values()]
+
+
+def figure_of(*paths: Path) -> Figure:
+    """Return a picture; of one saved twice the SVG, unless it is the larger by far."""
+    by_kind = {path.suffix: path for path in paths}
+    png, svg = by_kind.get(".png"), by_kind.get(".svg")
+    if png is not None and svg is not None:
+        larger_by_far = svg.stat().st_size >= 2 * png.stat().st_size
+        return figure_of(png if larger_by_far else svg)
+    path = paths[0]
+    return Figure(_caption(path), _uri(path))
 
 
 def _uri(path: Path) -> str:

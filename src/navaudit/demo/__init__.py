@@ -1,0 +1,1 @@
+"""The demonstration: the whole study on a synthetic town, from maps to a page."""
