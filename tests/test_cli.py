@@ -35,3 +35,16 @@ def test_an_unknown_command_is_named():
     result = CliRunner().invoke(main, ["lable"])
     assert result.exit_code == 2
     assert "lable" in result.output
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_what_the_disk_refuses_is_one_message(tmp_path, monkeypatch, as_json):
+    (tmp_path / "file").write_text("no folder")
+    words = ["town", str(tmp_path / "file" / "town"), "--scenes", "1", "--seed", "1"]
+    words += ["--json"] if as_json else []
+    monkeypatch.setattr("sys.argv", ["navaudit", *words])
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output
+    assert "Not a directory" in result.output
+    assert str(tmp_path / "file") in result.output

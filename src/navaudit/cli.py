@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import click
 
-from navaudit.errors import NavauditError
+from navaudit.errors import BadInput, NavauditError
 
 COMMANDS: Final = {
     "demo": "run everything that exists on the synthetic town, end to end",
@@ -70,6 +70,21 @@ class Street(click.Group):
         except NavauditError as error:
             _say(error)
             sys.exit(error.exit_code)
+        except OSError as error:
+            if error.errno is None:
+                raise
+            known = _of_the_disk(error)
+            _say(known)
+            sys.exit(known.exit_code)
+
+
+def _of_the_disk(error: OSError) -> BadInput:
+    """What the operating system refused: a full disk, a folder that cannot be written."""
+    return BadInput(
+        error.strerror or str(error),
+        where=None if error.filename is None else str(error.filename),
+        remedy="make room or give another place, and run again: what is finished is kept",
+    )
 
 
 def _say(error: NavauditError) -> None:
