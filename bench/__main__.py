@@ -16,7 +16,7 @@ from rich.console import Console
 
 MODULES: Final = (
     "numerics", "trig", "stats", "scenes", "engine", "reference", "labels", "exchange", "audit",
-    "agent", "compare",
+    "agent", "probe", "compare",
 )  # fmt: skip
 
 

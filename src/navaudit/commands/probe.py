@@ -79,6 +79,8 @@ def probe(
     question = _question(**asked)
     kept, raw = LogitStore.open(logits), LabelSet.open(labels)
     others = _stores(also)
+    if names is not None:
+        named.expect_prefix(names)
     with telling("scenes") as say:
         found = read_probe(kept, raw, question, common=common, say=say)
         prefix = names or named.prefix_of(found)

@@ -106,7 +106,7 @@ def read_models(
         pairing = _placed(pairs, found.scenes, scenes)
         models.append(_model(other, scenes, pairing, question))
     record = {other: dict(store.settings) for other, store in others.items()}
-    return Models(record, tuple(models), tuple(_against(models)))
+    return Models(record, tuple(models), tuple(against_a(models)))
 
 
 def _read(
@@ -186,7 +186,8 @@ def arms_of(models: Sequence[Model]) -> dict[tuple[str, str], dict[int, Model]]:
     return found
 
 
-def _against(models: Sequence[Model]) -> Iterator[Against]:
+def against_a(models: Sequence[Model]) -> Iterator[Against]:
+    """Set every arm against arm A of its family, on every reading that both have."""
     arms = arms_of(models)
     for (family, arm), treated in arms.items():
         control = arms.get((family, CONTROL_ARM), {})

@@ -17,7 +17,9 @@ by arm and seed, at step 300 and 530. ``lk`` stands for the head, ``dac`` for th
 ``PREFIX_did_match``, ``_strat``    the same of D, the primary contrast
 ``PREFIX_R1``, ..., ``_R4``         the readings of the paper's tables
 ``PREFIX_T_scenes``, ``_U_scenes``, ``_pairs``, ``_unmatched``, ``_asd_before``, ``_asd_after``,
-``PREFIX_pauc_floor``, ``_T_zero_pauc``, ``_T_zero_share``, ``_rank_trapezoid_max``
+``PREFIX_pauc_floor``, ``_T_zero_pauc``, ``_T_zero_share``, ``_rank_trapezoid_max``,
+``PREFIX_ties_spread_max`` (largest difference of a reading between two treatments of ties),
+``PREFIX_ties_with_other_zeros`` (treatments that find other scenes of zero partial AUC)
 ==================================  ==============================================================
 
 What does not depend on the checkpoint is named once for all: ``nt_T`` and ``nt_pairs`` of any run
@@ -71,6 +73,16 @@ def is_prefix(text: str) -> bool:
     return _PREFIX.fullmatch(text) is not None
 
 
+def expect_prefix(text: str) -> None:
+    """Refuse what the names of numbers cannot begin with."""
+    if not is_prefix(text):
+        raise BadInput(
+            f"{text!r} cannot begin the names of numbers",
+            expected="letters and digits in words joined by _, such as nt_A0",
+            remedy="name the run otherwise: --names",
+        )
+
+
 def prefix_of(found: Probe) -> str:
     """Return the prefix of a probe nobody has named: the paper's, if it asks as the paper does.
 
@@ -83,12 +95,7 @@ def prefix_of(found: Probe) -> str:
 
 def findings(found: Probe, prefix: str) -> list[Finding]:
     """Return every number of a probe; one that its scenes do not define is left out."""
-    if not is_prefix(prefix):
-        raise BadInput(
-            f"{prefix!r} cannot begin the names of numbers",
-            expected="letters and digits in words joined by _, such as nt_A0",
-            remedy="name the run otherwise: --names",
-        )
+    expect_prefix(prefix)
     named = [
         *_of_groups(found),
         *_of_contrasts(found),
@@ -180,7 +187,8 @@ def _of_ties(found: Probe) -> Iterator[Finding]:
     ties = found.ties
     if ties.treatments:
         yield number("ties_spread_max", max(ties.spread()), 5, _TIES)
-        yield count("ties_same_zeros", int(ties.same_zeros), _TIES)
+        others = sum(not one.same_zeros for one in ties.treatments)
+        yield count("ties_with_other_zeros", others, _TIES)
 
 
 def _shared(found: Probe, prefix: str) -> Iterator[Finding]:
