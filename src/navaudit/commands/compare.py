@@ -15,6 +15,7 @@ from navaudit.evaluate.compare import compare as compare_pairs
 from navaudit.evaluate.contrasts import ALL
 from navaudit.evaluate.epdms import EC, EPDMS, SHORT
 from navaudit.evaluate.named import findings
+from navaudit.evaluate.observed import observed
 from navaudit.evaluate.pairs import Pairs, pairs_of_two, read_pairs, source_of
 from navaudit.evaluate.written import MARKDOWN, inputs, write
 from navaudit.report.forest import write_forest
@@ -72,7 +73,8 @@ def compare(
         made = compare_pairs(pairs, leave_out_failed=leave_out_failed, say=say)
     told = write(out, made)
     write_forest(out, made)
-    write_numbers(out, findings(made), "navaudit compare", inputs(made))
+    said = " ".join(observed(made))
+    write_numbers(out, findings(made), "navaudit compare", inputs(made), lead=said)
     if as_json:
         click.echo(json.dumps(told))
     else:

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from navaudit import provenance
-from navaudit.demo import ground, study, telling
-from navaudit.demo.step import Demo, Facts, Settings, Step
+from navaudit.demo import driving, ground, learning, study, telling
+from navaudit.demo.step import NARROW, Demo, Facts, Settings, Step
 from navaudit.errors import Refused
 from navaudit.scene.whole import PART, held, put
 
@@ -75,6 +75,36 @@ STEPS: Final = (
     Step(
         "explain", "explaining one candidate from above", study.draw_picture, lambda s: 3.0,
         ("explained.png",),
+    ),
+    Step(
+        "narrow", "labelling the few candidates of a narrow agent", learning.label_narrow,
+        lambda s: 2.0 + 2e-5 * s.scenes * NARROW, ("narrow",), learns=True,
+    ),
+    Step(
+        "base", "training the narrow agent under published labels", learning.train_base,
+        lambda s: 5.0 + 0.06 * s.base_steps * s.batch, ("agents",), learns=True,
+    ),
+    Step(
+        "arms", "continuing it under published, masked, raw and all-pass labels",
+        learning.train_arms, lambda s: 5.0 + 0.06 * 3.5 * len(s.seeds) * s.arm_steps * s.batch,
+        ("agents",), learns=True,
+    ),
+    Step(
+        "plans", "letting every agent look at every scene and choose", learning.plan,
+        lambda s: 5.0 + 0.025 * 3.5 * len(s.seeds) * s.scenes, ("plans", "logits"), learns=True,
+    ),
+    Step(
+        "probe", "asking what the heads still know where the rule fired", learning.probe,
+        lambda s: 10.0, ("probe",), learns=True,
+    ),
+    Step(
+        "evaluate", "scoring what every agent chose, with forgiveness off and on",
+        driving.evaluate, lambda s: 10.0 + 0.02 * 3.5 * len(s.seeds) * s.scenes, ("runs",),
+        learns=True,
+    ),
+    Step(
+        "compare", "comparing the arms, seed by seed", driving.compare, lambda s: 5.0,
+        ("compared", "pairs.toml"), learns=True,
     ),
     Step(
         "report", "putting everything on one page", telling.write_page,

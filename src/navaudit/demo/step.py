@@ -32,11 +32,17 @@ class Settings:
     """Scenes that the page lets a person look at."""
     resamples: int = 10_000
     """Of the logs, for intervals."""
+    base_steps: int = 120
+    """Of the agent that every arm continues."""
+    arm_steps: int = 40
+    batch: int = 16
+    rate: float = 5e-4
+    seeds: tuple[int, ...] = (0, 1)
 
     @classmethod
     def quick(cls, scenes: int, seed: int) -> Settings:
         """A demonstration that shows how everything goes together, and nothing about agents."""
-        return cls(scenes, seed, 2_048, (1, 64), 3, 500)
+        return cls(scenes, seed, 2_048, (1, 64), 3, 500, base_steps=3, arm_steps=2, batch=4)
 
 
 @dataclass(frozen=True)
