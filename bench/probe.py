@@ -121,7 +121,11 @@ def _drawn_scenes(forgiven: int, unforgiven: int) -> Scenes:
     failing = 1 + np.where(fired, random.integers(305, CANDIDATES - 2, count), usual)
     auc = np.where(fired, random.beta(6, 3, count), random.beta(90, 2, count))
     values = {"auc": auc, "control_auc": random.beta(6, 3, count)}
-    values |= {"own_auc": random.beta(60, 2, count), "gap": np.zeros(count)}
+    values |= {
+        "own_auc": random.beta(60, 2, count),
+        "gap": np.zeros(count),
+        "grouped_gap": np.zeros(count),
+    }
     for name in ("precision", "grouped_precision"):
         values[name] = random.random(count)
     for name in ("area", "grouped_area"):

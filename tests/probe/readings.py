@@ -14,7 +14,7 @@ def scenes_of(forgiven, seed=0, max_fpr=0.1, draws=0, **given):
     values = {name: random.random(count) for name in RATES}
     values["area"] = max_fpr * random.random(count) * (random.random(count) < 0.7)
     values["grouped_area"] = values["area"]
-    values["gap"] = np.zeros(count)
+    values["gap"] = values["grouped_gap"] = np.zeros(count)
     values["failing"] = random.integers(1, 100, count)
     values["own_forgiven"] = np.zeros(count, bool)
     there = int(forgiven.sum())

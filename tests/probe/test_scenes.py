@@ -65,7 +65,17 @@ def test_readings_are_those_of_scikit_learn(drawn_world):
         assert plain.mcclish(scenes.grouped_area[k], 0.1) == pytest.approx(
             roc_auc_score(truth, scores, max_fpr=0.1), abs=1e-12
         )
-    assert scenes.gap.max() < 1e-12
+    assert scenes.grouped_gap.max() < 1e-12
+
+
+def test_the_cross_check_leaves_half_of_every_tie(tmp_path):
+    # scene 0 has one passing candidate, here tied with one failing that comes before it
+    world = draw(scenes=9, step=1e-9)
+    world.logits[0, LK_HEAD, 1] = world.logits[0, LK_HEAD, 3]
+    scenes = read(*write(tmp_path, world))
+    assert scenes.gap[0] == pytest.approx(0.5 / 39, abs=1e-12)
+    assert scenes.gap[1:].max() < 1e-12
+    assert scenes.grouped_gap.max() < 1e-12
 
 
 def test_scenes_with_one_passing_or_one_failing_candidate_are_read(drawn_world):

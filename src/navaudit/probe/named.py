@@ -17,7 +17,8 @@ by arm and seed, at step 300 and 530. ``lk`` stands for the head, ``dac`` for th
 ``PREFIX_did_match``, ``_strat``    the same of D, the primary contrast
 ``PREFIX_R1``, ..., ``_R4``         the readings of the paper's tables
 ``PREFIX_T_scenes``, ``_U_scenes``, ``_pairs``, ``_unmatched``, ``_asd_before``, ``_asd_after``,
-``PREFIX_pauc_floor``, ``_T_zero_pauc``, ``_T_zero_share``, ``_rank_trapezoid_max``,
+``PREFIX_pauc_floor``, ``_T_zero_pauc``, ``_T_zero_share``, ``_rank_trapezoid_max`` (between tie-
+averaged and trapezoid AUC with tied candidates as they come; ``_grouped_max``: each tie one step),
 ``PREFIX_ties_spread_max`` (largest difference of a reading between two treatments of ties),
 ``PREFIX_ties_with_other_zeros`` (treatments that find other scenes of zero partial AUC)
 ==================================  ==============================================================
@@ -181,6 +182,7 @@ def _of_matching(found: Probe) -> Iterator[Finding]:
             yield number(name, balance, _FINE, _MATCHING)
     yield number("pauc_floor", float(mcclish(0.0, scenes.max_fpr)), _FINE)
     yield number("rank_trapezoid_max", float(scenes.gap.max()), _GAPS)
+    yield number("rank_trapezoid_grouped_max", float(scenes.grouped_gap.max()), _GAPS)
 
 
 def _of_ties(found: Probe) -> Iterator[Finding]:

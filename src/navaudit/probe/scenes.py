@@ -53,7 +53,11 @@ class Scenes:
     own_forgiven: Bools
     """The rule fired on the control's own column."""
     gap: Floats
-    """Largest difference between a rank AUC of the scene and its trapezoid cross-check."""
+    """Largest difference between a rank AUC of the scene and the trapezoids under the same curve,
+    tied candidates as they come: the paper's cross-check, which leaves half of every tie between
+    passing and failing candidates."""
+    grouped_gap: Floats
+    """The same with each tie one step, which leaves rounding alone."""
     drawn_precision: Floats
     """``[draw, forgiven scene]``: under ties broken at random."""
     drawn_area: Floats
@@ -136,8 +140,10 @@ def _read(block: Block, question: Question, first: int) -> _Part:
 def _read_heads(block: Block, at: NDArray[np.intp], max_fpr: float) -> dict[str, Floats]:
     (head, control), (column, own) = block.logits, block.passes
     pairings = ((head, column), (control, column), (control, own))
-    mine, across, home = (_readings(*two, at, max_fpr) for two in pairings)
-    gaps = [abs(one.rank_auc - one.trapezoid_auc) for one in (mine, across, home)]
+    mine, across, home = read = [_readings(*two, at, max_fpr) for two in pairings]
+    whole = [_readings(*two, at, 1.0).partial_area for two in pairings]
+    gaps = [abs(one.rank_auc - area) for one, area in zip(read, whole, strict=True)]
+    grouped = [abs(one.rank_auc - one.trapezoid_auc) for one in read]
     return {
         "auc": mine.rank_auc,
         "precision": mine.average_precision,
@@ -147,6 +153,7 @@ def _read_heads(block: Block, at: NDArray[np.intp], max_fpr: float) -> dict[str,
         "control_auc": across.rank_auc,
         "own_auc": home.rank_auc,
         "gap": np.fmax.reduce(gaps),
+        "grouped_gap": np.fmax.reduce(grouped),
     }
 
 
