@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,13 +24,28 @@ _HEADS: Final = click.Choice(list(HEADS))
 _USUAL: Final = Question()
 
 
+def _number(name: str, least: int, words: str) -> Callable[[Callable[..., Any]], Any]:
+    """Give a command a whole number of the question as an option."""
+    flag, usual = f"--{name.replace('_', '-')}", getattr(_USUAL, name)
+    return click.option(
+        flag, type=click.IntRange(least), default=usual, show_default=True, metavar="N", help=words
+    )
+
+
 @click.command()
 @click.argument("logits", metavar="LOGITS", type=_PATH)
 @click.argument("labels", metavar="LABELS", type=_PATH)
 @click.option("--out", required=True, type=_PATH, metavar="DIR", help="Folder of the results.")
-@click.option("--head", type=_HEADS, default=_USUAL.head, show_default=True, metavar="HEAD")
+@click.option("--head", type=_HEADS, default=_USUAL.head, show_default=True, help="Read by scene.")
 @click.option("--column", metavar="COLUMN", help="It is read against.  [the head's own]")
-@click.option("--control", type=_HEADS, default=_USUAL.control, show_default=True, metavar="HEAD")
+@click.option(
+    "--control",
+    type=_HEADS,
+    default=_USUAL.control,
+    show_default=True,
+    metavar="HEAD",
+    help="Read beside it.",
+)
 @click.option("--control-column", metavar="COLUMN", help="In D.  [the control's own]")
 @click.option(
     "--names",
@@ -43,13 +59,19 @@ _USUAL: Final = Question()
     help="Another model on the same scenes and pairs, such as nt_P1=logits; may be repeated.",
 )
 @click.option("--common", is_flag=True, help="Leave out tokens that only one of the two has.")
-@click.option("--caliper", type=click.IntRange(0), default=_USUAL.caliper, show_default=True)
-@click.option("--width", type=click.IntRange(1), default=_USUAL.width, show_default=True)
-@click.option("--max-fpr", type=float, default=_USUAL.max_fpr, show_default=True)
-@click.option("--resamples", type=click.IntRange(1), default=_USUAL.resamples, show_default=True)
-@click.option("--seed", type=click.IntRange(0), default=_USUAL.seed, show_default=True)
-@click.option("--tie-draws", type=click.IntRange(0), default=_USUAL.tie_draws, show_default=True)
-@click.option("--tie-seed", type=click.IntRange(0), default=_USUAL.tie_seed, show_default=True)
+@_number("caliper", 0, "Failing candidates by which a pair may differ.")
+@_number("width", 1, "Failing candidates that a stratum spans.")
+@click.option(
+    "--max-fpr",
+    type=float,
+    default=_USUAL.max_fpr,
+    show_default=True,
+    help="False-positive rate below which the partial AUC is read.",
+)
+@_number("resamples", 1, "Of the bootstrap.")
+@_number("seed", 0, "Of the bootstrap.")
+@_number("tie_draws", 0, "Random orders of tied candidates.")
+@_number("tie_seed", 0, "Of those orders.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def probe(
     logits: Path,
