@@ -30,6 +30,8 @@ class Computing:
     """Scenes at once."""
     readers: int = field(default=1, compare=False)
     """Threads that read pictures; decides no number."""
+    threads: int = 0
+    """Threads that compute on the cpu; 0 leaves it to torch."""
 
     def __post_init__(self) -> None:
         if self.precision not in PRECISIONS:
@@ -70,6 +72,8 @@ class Computing:
         # left alone, convolutions on CUDA would drop to TF32
         wanted = "tf32" if self.precision == "tf32" else "ieee"
         lower = PRECISIONS[self.precision]
+        threads = torch.get_num_threads()
+        torch.set_num_threads(self.threads or threads)
         try:
             for one in places[:2]:
                 one.fp32_precision = wanted
@@ -77,5 +81,6 @@ class Computing:
             with torch.no_grad(), torch.autocast(self.kind, dtype=lower, enabled=lower is not None):
                 yield
         finally:
+            torch.set_num_threads(threads)
             for one, value in zip(places, before, strict=True):
                 one.fp32_precision = value

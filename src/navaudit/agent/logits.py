@@ -121,7 +121,7 @@ def _provenance(job: Job) -> dict[str, Any]:
         "processor": torch.cuda.get_device_name()
         if cuda
         else torch.backends.cpu.get_cpu_capability(),
-        "threads": torch.get_num_threads(),
+        "threads": job.computing.threads or torch.get_num_threads(),
         "scenes": {"settings": job.scenes.settings, "provenance": job.scenes.provenance},
     }
 

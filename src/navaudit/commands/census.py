@@ -97,7 +97,7 @@ def by_v2(found: Census, told: dict[str, Any]) -> Results:
     ]
     return Results(
         "navaudit census", "What the human scores", said, found.tables(), found.findings(), told,
-        (found.rows(),),
+        (found.rows(),), " ".join(said),
     )  # fmt: skip
 
 

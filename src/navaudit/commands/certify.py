@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from navaudit import provenance
+from navaudit.audit.table import Table as Counts
 from navaudit.axes import COLUMNS
 from navaudit.commands.telling import telling
 from navaudit.labels.certificate import Certificate, Side
@@ -22,6 +23,7 @@ from navaudit.labels.certify import certify as certify_sides
 from navaudit.labels.certify import open_side
 from navaudit.labels.policies import POLICIES
 from navaudit.report.numbers import write_numbers
+from navaudit.report.tabled import write_tables
 from navaudit.scene.whole import put, whole_file
 
 _NOT_THE_SAME: Final = 1
@@ -97,18 +99,16 @@ def write(found: Certificate, out: Path) -> None:
         for one in found.residuals():
             stream.write(json.dumps(one).encode() + b"\n")
     put(out / SUMMARY, (json.dumps(_summary(found), indent=1) + "\n").encode())
+    write_tables(out, [_column_table(found)])
     inputs = {"a": found.a.record(), "b": found.b.record()}
-    write_numbers(out, found.numbers(SUMMARY), "navaudit certify", inputs)
+    a, b = (f"{one.path.name} under policy {one.policy}" for one in (found.a, found.b))
+    lead = f"A is {a}, B {b}. {_said(found)[-1]}"
+    write_numbers(out, found.numbers(SUMMARY), "navaudit certify", inputs, lead=lead)
 
 
 def _print(found: Certificate, out: Path | None) -> None:
-    for name, side in (("A", found.a), ("B", found.b)):
-        click.echo(f"{name}: {side.path}, policy {side.policy}, {len(side.tokens):,} tokens")
-    click.echo(
-        f"{found.equal:,} of {found.population:,} tokens are the same on all nine columns; "
-        f"{found.ties:,} storage ties, {found.different:,} different, "
-        f"{len(found.only_a):,} only in A, {len(found.only_b):,} only in B"
-    )
+    for sentence in _said(found):
+        click.echo(sentence)
     if found.equal + len(found.only_a) + len(found.only_b) < found.population:
         _print_columns(found)
     for one in islice(found.residuals(), _NAMED):
@@ -117,6 +117,28 @@ def _print(found: Certificate, out: Path | None) -> None:
     if more > 0:
         all_of_them = f"all in {out / RESIDUALS}" if out else "--out DIR writes all of them"
         click.echo(f"and {more:,} more, {all_of_them}", err=True)
+
+
+def _said(found: Certificate) -> list[str]:
+    return [
+        *(
+            f"{name}: {side.path}, policy {side.policy}, {len(side.tokens):,} tokens."
+            for name, side in (("A", found.a), ("B", found.b))
+        ),
+        f"{found.equal:,} of {found.population:,} tokens are the same on all nine columns; "
+        f"{found.ties:,} storage ties, {found.different:,} different, "
+        f"{len(found.only_a):,} only in A, {len(found.only_b):,} only in B.",
+    ]
+
+
+def _column_table(found: Certificate) -> Counts:
+    columns = found.record()["columns"]
+    return Counts(
+        "certified_columns",
+        f"Tokens and entries whose bytes differ, of {found.population:,} tokens.",
+        ("column", "tokens that differ", "entries that differ"),
+        tuple((name, *columns[name].values()) for name in COLUMNS),
+    )
 
 
 def _print_columns(found: Certificate) -> None:

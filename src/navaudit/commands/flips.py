@@ -14,6 +14,7 @@ from navaudit.audit.rounds import go_round, read_part
 from navaudit.commands.asking import processors, tell
 from navaudit.commands.telling import telling
 from navaudit.errors import BadInput
+from navaudit.findings import NOT_DEFINED
 from navaudit.labels.labelset import LabelSet
 from navaudit.numerics.profiles import Solver
 from navaudit.report.tabled import Results
@@ -107,4 +108,19 @@ def results(found: Flips, told: dict[str, Any]) -> Results:
     if found.agrees:
         said.append("Every stored column is what the check says of the drives.")
     title = "What the overwrite turns from failing to passing in lane keeping"
-    return Results("navaudit flips", title, said, found.tables(), found.findings(), told)
+    numbers = found.findings()
+    lead = " ".join([*_lead({one.name: one.text for one in numbers}), *said])
+    return Results("navaudit flips", title, said, found.tables(), numbers, told, lead=lead)
+
+
+def _lead(numbers: dict[str, str]) -> list[str]:
+    """Say what the overwrite turns to passing; nothing where it turns nothing."""
+    names = ("flip_T_lkH_fail_percent", "flip_T_dac_fail_percent", "flip_T_other_fail_percent")
+    own, road, other = (numbers.get(name, NOT_DEFINED) for name in names)
+    if NOT_DEFINED in (own, road, other):
+        return []
+    return [
+        f"Of the entries that the overwrite turns from failing to passing, {own} % fail lane "
+        f"keeping against the human's own path too, {road} % leave the road, and {other} % fail "
+        "another check."
+    ]

@@ -180,4 +180,15 @@ def results(found: Processors, told: dict[str, Any]) -> Results:
         f"{found.closed_digest}.",
     ]
     title = "The same labels under other kernels"
-    return Results("navaudit processors", title, said, found.tables(), found.findings(), told)
+    return Results(
+        "navaudit processors", title, said, found.tables(), found.findings(), told,
+        lead=" ".join([_verdict(found), *said]),
+    )  # fmt: skip
+
+
+def _verdict(found: Processors) -> str:
+    others = len(found.outcomes) - 1
+    if not others:
+        return "Nothing but the reference was run."
+    same = sum(one.equal == (one.tokens,) * 2 for one in found.outcomes[1:])
+    return f"{same} of {others} other environments give the reference's labels, every bit."

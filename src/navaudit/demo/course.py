@@ -82,11 +82,11 @@ STEPS: Final = (
     ),
     Step(
         "base", "training the narrow agent under published labels", learning.train_base,
-        lambda s: 5.0 + 0.06 * s.base_steps * s.batch, ("agents",), learns=True,
+        lambda s: 8.0 + 0.01 * s.base_steps * s.batch, ("agents",), learns=True,
     ),
     Step(
         "arms", "continuing it under published, masked, raw and all-pass labels",
-        learning.train_arms, lambda s: 5.0 + 0.06 * 3.5 * len(s.seeds) * s.arm_steps * s.batch,
+        learning.train_arms, lambda s: 8.0 + 0.006 * 3.5 * len(s.seeds) * s.arm_steps * s.batch,
         ("agents",), learns=True,
     ),
     Step(

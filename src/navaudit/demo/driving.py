@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
 from typing import Final
 
+from navaudit.demo.abreast import let_go, side_by_side
 from navaudit.demo.learning import ARMS, BASE, arms_of, runs_of
-from navaudit.demo.step import Demo, Facts
+from navaudit.demo.step import Demo, Facts, Say
 from navaudit.evaluate.compare import Comparison
 from navaudit.evaluate.compare import compare as compare_pairs
 from navaudit.evaluate.contrasts import ALL, F
-from navaudit.evaluate.epdms import EPDMS, SHORT
+from navaudit.evaluate.epdms import EPDMS
 from navaudit.evaluate.evaluate import Evaluation
 from navaudit.evaluate.evaluate import evaluate as evaluate_plans
 from navaudit.evaluate.named import findings
@@ -20,30 +23,36 @@ from navaudit.evaluate.results import means
 from navaudit.evaluate.written import inputs, write
 from navaudit.report.forest import write_forest
 from navaudit.report.numbers import write_numbers
+from navaudit.scene.store import SceneSet
 from navaudit.scene.whole import put
 
 PREFIX: Final = "town"
 """How the names of the comparison's numbers begin."""
 
+WHO: Final = (
+    "Four arms continue one agent: A from published labels, M from masked ones, P from raw ones, "
+    "and L from labels in which all lane keeping passes."
+)
+IN_SAMPLE: Final = (
+    "The agents drive scenes that they learnt from: this says what they took from their labels, "
+    "and nothing of other scenes."
+)
+
 
 def evaluate(demo: Demo) -> Facts:
     """Score the plans of every agent, with forgiveness off and on."""
-    scenes = demo.scenes()
-    told: Facts = {}
-    names = runs_of(demo)
-    for k, name in enumerate(names):
-        job = Evaluation(read_planned(demo.at("plans") / f"{name}.pkl"), scenes)
-        made = evaluate_plans(
-            demo.at("runs") / name,
-            job,
-            workers=demo.workers,
-            say=lambda what, done, total, k=k: demo.say(what, k * total + done, len(names) * total),
-        )
-        told[name] = {
-            switch: round(100.0 * float(means(made.score(switch))[EPDMS]), 3)
-            for switch in ("off", "on")
-        }
-    return {"agents": len(names), "epdms": told}
+    names = runs_of(demo.settings)
+    told = side_by_side(demo, names, partial(_evaluate, demo.folder))
+    return {"agents": len(names), "epdms_off_on": told}
+
+
+def _evaluate(folder: Path, name: str, say: Say) -> str:
+    """Score one agent's plans; return its mean score without and with forgiveness, in points."""
+    scenes = SceneSet.open(folder / "scenes")
+    plans = read_planned(folder / "plans" / f"{name}.pkl")
+    let_go(folder / "runs" / name / "lock")
+    made = evaluate_plans(folder / "runs" / name, Evaluation(plans, scenes), say=say)
+    return " ".join(f"{100.0 * float(means(made.score(one))[EPDMS]):.3f}" for one in ("off", "on"))
 
 
 def compare(demo: Demo) -> Facts:
@@ -54,8 +63,8 @@ def compare(demo: Demo) -> Facts:
     out = demo.at("compared")
     write(out, made)
     write_forest(out, made)
-    said = observed(made)
-    write_numbers(out, findings(made), "navaudit compare", inputs(made), lead=" ".join(said))
+    lead = " ".join([WHO, *observed(made), IN_SAMPLE])
+    write_numbers(out, findings(made), "navaudit compare", inputs(made), lead=lead)
     return {"runs": len(made.aligned.runs), "tokens": made.tokens(ALL), "in_F": _in_f(made)}
 
 
@@ -65,7 +74,7 @@ def _in_f(made: Comparison) -> int:
 
 def _pairs(demo: Demo) -> str:
     """Write down what is compared with what."""
-    size, arms = demo.settings, arms_of(demo)
+    size, arms = demo.settings, arms_of(demo.settings)
     by_arm = {
         letter: ", ".join(
             f'{seed} = "{name}"' for name, (policy, seed) in arms.items() if policy == ARMS[letter]
@@ -86,6 +95,3 @@ def _pairs(demo: Demo) -> str:
         *(f'{name} = "runs/{name}"' for name in (BASE, *arms)),
         "",
     ])  # fmt: skip
-
-
-__all__ = ["SHORT", "compare", "evaluate"]

@@ -6,16 +6,21 @@ Torch is imported where it is needed, so that the rest runs without it.
 from __future__ import annotations
 
 import io
+import re
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from navaudit.demo.step import NARROW, Demo, Facts
+from navaudit.demo.abreast import let_go, side_by_side
+from navaudit.demo.step import NARROW, Demo, Facts, Say, Settings
 from navaudit.labels.generate import Job, generate
 from navaudit.labels.labelset import LabelSet
 from navaudit.labels.work import Processes
-from navaudit.scene.vocabulary import Vocabulary, read_vocabulary
+from navaudit.report.tabled import write_results
+from navaudit.scene.store import SceneSet
 from navaudit.scene.whole import put
 from navaudit.score.score import Settings as Scoring
 
@@ -27,6 +32,7 @@ BASE: Final = "base"
 
 _VOCABULARY: Final = "narrow/vocabulary.npy"
 _LABELS: Final = "narrow/labels"
+_KEEP_EVERY: Final = 50
 _SCALE: Final = 16
 """Candidates of the paper's vocabulary for each of the agent's."""
 
@@ -50,74 +56,53 @@ def label_narrow(demo: Demo) -> Facts:
 def train_base(demo: Demo) -> Facts:
     """Train an agent from its first weights under published labels, as the released ones were."""
     size = demo.settings
-    trained = _train(demo, BASE, "published", 0, size.base_steps)
-    return {"arm": "published", "steps": size.base_steps, "draws": trained}
+    train_run(demo.folder, size, BASE, demo.say)
+    return {"arm": "published", "steps": size.base_steps, "scenes_at_once": size.batch}
 
 
 def train_arms(demo: Demo) -> Facts:
-    """Continue the agent under four policies; arms of a seed see the same scenes and candidates."""
-    size = demo.settings
-    draws: dict[str, str] = {}
-    for name, (policy, seed) in arms_of(demo).items():
-        draws[name] = _train(demo, name, policy, seed, size.arm_steps)
-    seeds = {seed: {draws[name] for name, (_, own) in arms_of(demo).items() if own == seed}
-             for seed in size.seeds}  # fmt: skip
+    """Continue the agent under four policies; arms of a seed see the same scenes and candidates.
+
+    Runs stand side by side in processes of one thread each.
+    """
+    names = list(arms_of(demo.settings))
+    draws = side_by_side(demo, names, partial(_continue, demo.folder, demo.settings))
+    by_seed = {seed: {draws[name] for name, (_, own) in arms_of(demo.settings).items()
+                      if own == seed} for seed in demo.settings.seeds}  # fmt: skip
     return {
-        "runs": ", ".join(draws),
-        "steps": size.arm_steps,
-        "same_draws_in_every_arm": all(len(one) == 1 for one in seeds.values()),
+        "runs": ", ".join(names),
+        "steps": demo.settings.arm_steps,
+        "same_draws_in_every_arm": all(len(one) == 1 for one in by_seed.values()),
     }
 
 
-def arms_of(demo: Demo) -> dict[str, tuple[str, int]]:
+def arms_of(size: Settings) -> dict[str, tuple[str, int]]:
     """Policy and seed of every run, by its name; the all-pass arm has the first seed alone."""
-    first = demo.settings.seeds[0]
+    first = size.seeds[0]
     return {
         f"{letter}{seed}": (policy, seed)
         for letter, policy in ARMS.items()
-        for seed in demo.settings.seeds
+        for seed in size.seeds
         if letter != "L" or seed == first
     }
 
 
-def runs_of(demo: Demo) -> list[str]:
+def runs_of(size: Settings) -> list[str]:
     """Name every agent: the base first."""
-    return [BASE, *arms_of(demo)]
+    return [BASE, *arms_of(size)]
 
 
-def checkpoint_of(demo: Demo, name: str) -> Path:
+def checkpoint_of(folder: Path, size: Settings, name: str) -> Path:
     """Return the last checkpoint of a run."""
-    size = demo.settings
     step = size.base_steps + (0 if name == BASE else size.arm_steps)
-    return demo.at("agents") / name / f"step-{step}.ckpt"
+    return folder / "agents" / name / f"step-{step}.ckpt"
 
 
 def plan(demo: Demo) -> Facts:
     """Let every agent say what it thinks of every candidate, and choose one in every scene."""
-    from navaudit.agent.computing import Computing  # noqa: PLC0415
-    from navaudit.agent.logits import Job as LogitJob  # noqa: PLC0415
-    from navaudit.agent.planning import make_plans  # noqa: PLC0415
-
-    town, scenes = demo.at("town"), demo.scenes()
-    chosen: dict[str, Any] = {}
-    names = runs_of(demo)
-    for k, name in enumerate(names):
-        job = LogitJob(
-            checkpoint_of(demo, name),
-            scenes,
-            town / "navsim_logs" / "town",
-            town / "sensor_blobs" / "town",
-            computing=Computing(batch=8, readers=demo.workers),
-        )
-        made = make_plans(
-            demo.at("plans") / f"{name}.pkl",
-            job,
-            logits=demo.at("logits") / name,
-            heads=False,
-            say=lambda what, done, total, k=k: demo.say(what, k * total + done, len(names) * total),
-        )
-        chosen[name] = len(set(made.chosen.values()))
-    return {"agents": len(names), "scenes": len(scenes), "different_choices": chosen}
+    names = runs_of(demo.settings)
+    chosen = side_by_side(demo, names, partial(_plan, demo.folder, demo.settings))
+    return {"agents": len(names), "different_choices": {name: int(chosen[name]) for name in names}}
 
 
 def probe(demo: Demo) -> Facts:
@@ -126,7 +111,7 @@ def probe(demo: Demo) -> Facts:
     from navaudit.probe.models import read_models  # noqa: PLC0415
     from navaudit.probe.probe import probe as read_probe  # noqa: PLC0415
     from navaudit.probe.question import Question  # noqa: PLC0415
-    from navaudit.report.probed import write_probe  # noqa: PLC0415
+    from navaudit.report.probed import results_of, write_figures  # noqa: PLC0415
 
     usual, size = Question(), demo.settings
     question = Question(
@@ -135,62 +120,95 @@ def probe(demo: Demo) -> Facts:
         resamples=size.resamples,
     )
     labels = LabelSet.open(demo.at(_LABELS))
-    logits = {name: LogitStore.open(demo.at("logits") / name) for name in runs_of(demo)}
+    logits = {name: LogitStore.open(demo.at("logits") / name) for name in runs_of(demo.settings)}
     found = read_probe(logits.pop(BASE), labels, question, say=demo.say)
     others = {f"town_{name}": store for name, store in logits.items()}
     models = read_models(found, "town", others, labels, say=demo.say)
-    numbers = write_probe(demo.at("probe"), found, "town", models)
+    results, out = results_of(found, "town", models), demo.at("probe")
+    flat = {one.name: one.text for one in results.findings}
+    write_figures(out, found)
+    numbers = write_results(out, replace(results, lead=" ".join([results.lead, *_by_arm(flat)])))
     wanted = ("town_T_lk_auc", "town_matched_lk_auc", "town_PA_R1_min", "town_PA_R1_max")
     return {name: numbers[name] for name in wanted if name in numbers}
 
 
-def _train(demo: Demo, name: str, policy: str, seed: int, steps: int) -> str:
-    """Train one agent; return the digest of what was drawn."""
+def _by_arm(numbers: dict[str, str]) -> list[str]:
+    """Say how well every arm orders lane keeping where the rule fired, by its seeds."""
+    read = {
+        letter: [
+            numbers[name] for name in sorted(numbers) if re.fullmatch(rf"town_{letter}\d_R1", name)
+        ]
+        for letter in ARMS
+    }
+    said = [
+        f"{', '.join(values)} under {ARMS[letter]} labels"
+        for letter, values in read.items()
+        if values
+    ]
+    return [f"That is the agent every arm continues; then it is {'; '.join(said)}."] if said else []
+
+
+def train_run(folder: Path, size: Settings, name: str, say: Say) -> str:
+    """Train one agent, or go on with it; return the digest of what was drawn."""
     from navaudit.train.loop import train  # noqa: PLC0415
     from navaudit.train.recipe import read_recipe  # noqa: PLC0415
 
-    path = demo.at("agents") / f"{'base' if name == BASE else 'arms'}.toml"
-    put(path, _recipe(demo, name == BASE).encode())
-    recipe = read_recipe(path, {"arm": policy, "seed": seed, "steps": steps})
-    names = runs_of(demo)
-    done = train(
-        recipe,
-        demo.at("agents") / name,
-        say=lambda what, at, of: demo.say(f"{name}: {what}", *_share(names, name, at, of)),
+    path = folder / "agents" / ("base.toml" if name == BASE else "arms.toml")
+    put(path, _recipe(size, name == BASE).encode())
+    policy, seed = arms_of(size).get(name, ("published", 0))
+    recipe = read_recipe(path, {"arm": policy, "seed": seed})
+    return train(recipe, path.parent / name, say=say).draws
+
+
+def _continue(folder: Path, size: Settings, name: str, say: Say) -> str:
+    """Train one arm; return the digest of what was drawn."""
+    let_go(folder / "agents" / name / "lock")
+    return train_run(folder, size, name, say)
+
+
+def _plan(folder: Path, size: Settings, name: str, say: Say) -> str:
+    """Write one agent's logits and plans; return how many different candidates it chose."""
+    from navaudit.agent.computing import Computing  # noqa: PLC0415
+    from navaudit.agent.logits import Job as LogitJob  # noqa: PLC0415
+    from navaudit.agent.planning import make_plans  # noqa: PLC0415
+
+    let_go(folder / "logits" / name / "lock")
+    job = LogitJob(
+        checkpoint_of(folder, size, name),
+        SceneSet.open(folder / "scenes"),
+        folder / "town" / "navsim_logs" / "town",
+        folder / "town" / "sensor_blobs" / "town",
+        computing=Computing(batch=16, readers=1, threads=1),
     )
-    return done.draws
+    path = folder / "plans" / f"{name}.pkl"
+    made = make_plans(path, job, logits=folder / "logits" / name, heads=False, say=say)
+    return str(len(set(made.chosen.values())))
 
 
-def _share(names: list[str], name: str, at: int, of: int) -> tuple[int, int]:
-    """How much of all arms is done; the base is alone."""
-    if name == BASE:
-        return at, of
-    return (names.index(name) - 1) * of + at, (len(names) - 1) * of
-
-
-def _recipe(demo: Demo, base: bool) -> str:
+def _recipe(size: Settings, base: bool) -> str:
     """Write the experiment down as a person would."""
-    size = demo.settings
-    steps = size.base_steps if base else size.arm_steps
-    agent = (
-        'shape = "narrow"\nvocabulary = "../narrow/vocabulary.npy"'
-        if base
-        else f'checkpoint = "base/step-{size.base_steps}.ckpt"'
-    )
-    command = (
-        "navaudit train base.toml --out base"
-        if base
-        else "navaudit train arms.toml --arm raw --seed 0 --out P0"
-    )
-    return f"""\
-name = "{"a narrow agent of the town" if base else "four arms of the town"}"
-command = "{command}"
-cost = "{"two minutes" if base else "half a minute"} on two cores"
-expects = "nothing but that it can be done; see the comparison"
+    if base:
+        about = """\
+name = "base"
+command = "navaudit train base.toml --out base"
+cost = "a minute on one core"
+expects = "lane keeping is ordered on scenes the rule leaves alone, and not on forgiven ones"
 
 [agent]
-{agent}
+shape = "slim"
+vocabulary = "../narrow/vocabulary.npy"
+"""
+    else:
+        about = f"""\
+name = "arms"
+command = "navaudit train arms.toml --arm ARM --seed SEED --out RUN"
+cost = "half a minute on one core, for each arm and seed"
+expects = "the raw arm orders lane keeping on forgiven scenes, the published arm does not"
 
+[agent]
+checkpoint = "base/step-{size.base_steps}.ckpt"
+"""
+    return f"""{about}
 [data]
 labels = "../{_LABELS}"
 scenes = "../scenes"
@@ -200,13 +218,9 @@ images = "../town/sensor_blobs/town"
 [training]
 arm = "published"
 seed = 0
-steps = {steps}
+steps = {size.base_steps if base else size.arm_steps}
 batch = {size.batch}
 rate = {size.rate}
-keep_every = 10
+keep_every = {_KEEP_EVERY}
+threads = 1
 """
-
-
-def narrow_vocabulary(demo: Demo) -> Vocabulary:
-    """Read the agent's own vocabulary."""
-    return read_vocabulary(demo.at(_VOCABULARY))

@@ -28,21 +28,37 @@ class Settings:
     vocabulary: int = 16_384
     again: tuple[int, int] = (8, 512)
     """Scenes and candidates whose labels are made again under other kernels."""
+    kernels: tuple[str, ...] = ("default", "haswell", "skylakex")
+    """The reference first."""
+    repeats: int = 1
+    """Further runs under every kernel."""
     browsed: int = 10
     """Scenes that the page lets a person look at."""
     resamples: int = 10_000
     """Of the logs, for intervals."""
-    base_steps: int = 120
+    base_steps: int = 400
     """Of the agent that every arm continues."""
-    arm_steps: int = 40
+    arm_steps: int = 200
     batch: int = 16
-    rate: float = 5e-4
+    rate: float = 2e-3
     seeds: tuple[int, ...] = (0, 1)
 
     @classmethod
     def quick(cls, scenes: int, seed: int) -> Settings:
         """A demonstration that shows how everything goes together, and nothing about agents."""
-        return cls(scenes, seed, 2_048, (1, 64), 3, 500, base_steps=3, arm_steps=2, batch=4)
+        return cls(
+            scenes=scenes,
+            seed=seed,
+            vocabulary=2_048,
+            again=(1, 64),
+            kernels=("default", "haswell"),
+            repeats=0,
+            browsed=3,
+            resamples=500,
+            base_steps=3,
+            arm_steps=2,
+            batch=4,
+        )
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -36,9 +36,6 @@ from navaudit.scene.scene import Scene
 from navaudit.score.explain import explain
 from navaudit.score.forgive import forgiven_columns
 from navaudit.score.score import Settings as Scoring
-
-KERNELS: Final = ("default", "haswell", "skylakex")
-"""Kernels under which labels are made again, the reference first."""
 
 
 def label_scenes(demo: Demo) -> Facts:
@@ -106,14 +103,17 @@ def certify(demo: Demo) -> Facts:
 def ask_processors(demo: Demo) -> Facts:
     """Make some labels again under every kernel that this machine runs."""
     scenes, out = demo.scenes(), demo.at("processors")
-    tokens, candidates = demo.settings.again
-    examined = [make_ready(Environment.named(name, sys.executable, ""), "pinv") for name in KERNELS]
+    size = demo.settings
+    tokens, candidates = size.again
+    named = [Environment.named(name, sys.executable) for name in size.kernels]
+    examined = [make_ready(one, "pinv") for one in named]
     ready = tuple(one for one in examined if isinstance(one, Ready))
     absent = tuple(one for one in examined if isinstance(one, Absent))
     question = ProcessorsQuestion(
         scenes,
         demo.vocabulary().take(slice(0, None, len(demo.vocabulary()) // candidates)),
         ready,
+        repeats=size.repeats,
         only=frozenset(_forgiven_first(demo)[:tokens]),
     )
     parts = go_round(scenes, question, out, workers=1, say=demo.say)

@@ -11,12 +11,11 @@ from navaudit.evaluate.contrasts import ALL, Contrast, F
 from navaudit.evaluate.epdms import EPDMS, SHORT
 from navaudit.evaluate.letters import Judgement
 from navaudit.evaluate.measures import Measure
-from navaudit.stats.rounding import interval_text
+from navaudit.stats.rounding import nearest
 
 ASKED: Final = (
     (Measure(SHORT[LK], "off", "points"), F, "lane keeping where the human fails something"),
     (Measure(SHORT[EPDMS], "off", "points"), ALL, "the score without forgiveness"),
-    (Measure(SHORT[EPDMS], "on", "points"), ALL, "the score with forgiveness"),
 )
 """What is told of, the paper's questions first."""
 
@@ -31,7 +30,7 @@ MEANING: Final = {
 def observed(comparison: Comparison) -> list[str]:
     """Say of every pair what changes, by how much in each seed, and whether that was observed.
 
-    All changes are in score points, with 95 percent intervals; a pair of single runs has no letter.
+    All changes are in score points; a pair of single runs has no letter, and nothing is said of it.
     """
     return list(_sentences(comparison))
 
@@ -46,13 +45,13 @@ def _sentences(comparison: Comparison) -> Iterator[str]:
                 for one in comparison.contrasts
                 if (one.pair, one.measure, one.population) == (pair, measure, population)
             ]
-            if read:
-                parts.append(_pair(pair, read, judged.get((pair, measure, population))))
+            verdict = judged.get((pair, measure, population))
+            if read and verdict is not None:
+                parts.append(_pair(pair, read, verdict))
         if parts:
             yield f"{words[0].upper()}{words[1:]}, in points: {'; '.join(parts)}."
 
 
-def _pair(pair: tuple[str, str], read: Sequence[Contrast], judged: Judgement | None) -> str:
-    changes = ", ".join(interval_text(one.point, one.low, one.high, 2) for one in read)
-    said = f"{pair[0]} minus {pair[1]} {changes}"
-    return said if judged is None else f"{said} ({MEANING[judged.verdict.letters[-1]]})"
+def _pair(pair: tuple[str, str], read: Sequence[Contrast], judged: Judgement) -> str:
+    changes = ", ".join(nearest(one.point, 2) for one in read)
+    return f"{pair[0]} minus {pair[1]} {changes} ({MEANING[judged.verdict.letters[-1]]})"

@@ -3,7 +3,7 @@
 ::
 
     audit.md                     every table to read
-    <table>.csv                  one table, unrounded
+    <table>.csv                  one table, unrounded; tables.json has their titles
     failing_LK.png, .svg, .csv   the histogram of overwritten lane-keeping columns
     numbers.json                 every number by name, and numbers.trace.json where it comes from
 """
@@ -15,23 +15,21 @@ from pathlib import Path
 from typing import Final
 
 from navaudit.audit.audit import Audit
-from navaudit.report.explained import write_picture
 from navaudit.report.histogram import histogram_of
 from navaudit.report.numbers import write_numbers
+from navaudit.report.saved import save_figure
+from navaudit.report.tabled import write_tables
 from navaudit.scene.whole import put
 
 MARKDOWN: Final = "audit.md"
-KINDS: Final = ("svg", "png")
 
 
 def write_audit(folder: Path, audit: Audit) -> dict[str, str]:
     """Write everything an audit found, the numbers last; return them."""
-    for table in audit.tables():
-        put(folder / f"{table.name}.csv", table.csv().encode())
+    write_tables(folder, audit.tables())
     put(folder / MARKDOWN, "\n".join(_page(audit)).encode())
     histogram = audit.counted.histogram
-    for kind in KINDS:
-        write_picture(histogram_of(histogram), folder / f"{histogram.table().name}.{kind}")
+    save_figure(folder, histogram_of(histogram), histogram.table())
     return write_numbers(folder, audit.findings(), "navaudit audit", audit.record)
 
 

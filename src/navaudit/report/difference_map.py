@@ -21,6 +21,8 @@ NAME: Final = "difference_map"
 BINS: Final = 160
 """Scenes are put together until there are at most so many."""
 
+_WIDE_IN, _REST_IN, _TALL_IN, _LOW_IN = 7.4, 0.7, 1.75, 0.55
+
 LEAST_PERCENT: Final = 0.01
 """Where colours begin; less looks like this, and nothing like nothing."""
 
@@ -62,10 +64,12 @@ def difference_table(names: Sequence[str], differing: NDArray[np.int64], candida
 def difference_map(data: Table, look: Look = LIGHT) -> Figure:
     """Draw a map of the rows of `difference_table`; a map of nothing says so."""
     names = list(dict.fromkeys(str(row[0]) for row in data.rows))
+    differ = {str(row[0]) for row in data.rows if row[4]}
+    tall = [_TALL_IN if name in differ else _LOW_IN for name in names] or [_LOW_IN]
     figure = Figure(
-        figsize=(7.4, 0.9 + 1.75 * max(len(names), 1)), facecolor=look.page, layout="constrained"
+        figsize=(_WIDE_IN, _REST_IN + sum(tall)), facecolor=look.page, layout="constrained"
     )
-    axes = figure.subplots(max(len(names), 1), 1, squeeze=False, sharex=True)[:, 0]
+    axes = figure.subplots(len(tall), 1, squeeze=False, sharex=True, height_ratios=tall)[:, 0]
     hues = [look.route, look.candidate, look.failure]
     tint = LinearSegmentedColormap.from_list("differs", hues)
     norm = LogNorm(LEAST_PERCENT, 100.0)
@@ -75,7 +79,8 @@ def difference_map(data: Table, look: Look = LIGHT) -> Figure:
         shown = np.ma.masked_where(values == 0.0, np.maximum(values, LEAST_PERCENT))
         drawn = ax.pcolormesh(ends, np.arange(len(SHORT) + 1), shown.T, cmap=tint, norm=norm)
         ax.set_facecolor(look.road)
-        ax.set_yticks(np.arange(len(SHORT)) + 0.5, SHORT)
+        shows = SHORT if name in differ else ()
+        ax.set_yticks(np.arange(len(shows)) + 0.5, shows)
         ax.set_ylim(len(SHORT), 0)
         ax.set_title(_title(name, values, data), fontsize=9, color=look.ink, loc="left")
         ax.tick_params(colors=look.ink, labelsize=7, length=2)
@@ -87,6 +92,7 @@ def difference_map(data: Table, look: Look = LIGHT) -> Figure:
     if drawn is None:
         nothing: dict[str, Any] = {"ha": "center", "va": "center", "color": look.faint}
         axes[0].text(0.5, 0.5, "only the reference was run", **nothing)
+    if drawn is None or not differ:
         return figure
     bar = figure.colorbar(drawn, ax=list(axes), pad=0.015, aspect=30)
     bar.set_label("percent of entries that differ", fontsize=8, color=look.ink)

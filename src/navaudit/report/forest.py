@@ -27,9 +27,9 @@ SETS: Final = {ALL: "all", F: "F", R: "R", INTERACTION: "F - R"}
 MARKS: Final = ("o", "s", "D", "^", "v")
 """Of the seeds, in turn."""
 
-ABREAST: Final = 3
+ABREAST: Final = 4
 """Panels beside each other."""
-_ROW_IN, _WIDE_IN, _LABELS_IN, _HEAD_IN = 0.27, 2.9, 1.15, 1.0
+_ROW_IN, _WIDE_IN, _LABELS_IN, _HEAD_IN = 0.25, 2.3, 1.15, 0.95
 
 Row = tuple[str, str]
 """A measure, in words, and a set of tokens."""
@@ -54,7 +54,8 @@ def forest_table(comparison: Comparison) -> Table:
     ]  # fmt: skip
     return Table(
         NAME,
-        "Contrasts in score points, with 95 percent intervals over resampled logs.",
+        "Contrasts in score points, with 95 percent intervals over resampled logs; blue where an "
+        "interval leaves out zero. F: scenes on which the human fails something, R: the others.",
         ("treatment", "control", "runs", "seed", "metric", "set", "tokens", "point", "low", "high",
          "verdict"),
         tuple(rows),
@@ -133,6 +134,7 @@ def _draw_pair(
             )  # fmt: skip
     ax.set_yticks(range(len(lines)), [f"{metric}, {where}" for metric, where in lines])
     ax.tick_params(colors=look.ink, labelsize=8, length=2)
+    ax.tick_params(axis="y", length=0)
     for side, spine in ax.spines.items():
         spine.set_visible(side == "bottom")
         spine.set_color(look.edge)

@@ -48,6 +48,10 @@ FACTS: Final = (
 )
 
 
+OBSERVED: Final = ("probe", "compare")
+"""Commands whose sentences stand in the verdict, too: what became of agents."""
+
+
 class _Numbers:
     """Sets a number where the page names it, and leads to where it was made."""
 
@@ -98,7 +102,7 @@ def page(
         js=Markup(_file("page.js")),  # noqa: S704
         parts=ordered,
         facts=FACTS,
-        said=[part.lead for part in ordered if part.lead],
+        said=[part.lead for part in ordered if part.lead and part.kind in OBSERVED],
         n=numbers.show,
         has=numbers.has,
         value=numbers.value,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
+import matplotlib.patheffects as effects
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -28,6 +30,9 @@ Halves = NDArray[np.float16]
 
 NAME: Final = "before_and_after"
 SIZE_IN: Final = (9.4, 5.0)
+LOOK: Final = replace(LIGHT, candidate="#008060", human="#7a3ea8")
+"""As the page's browser of scenes colours what passes, and the human."""
+
 _BOXES: Final = ((0.01, 0.07, 0.485, 0.80), (0.505, 0.07, 0.485, 0.80))
 
 
@@ -38,7 +43,7 @@ def panels_of(
     published: Halves,
     column: int,
     settings: Settings,
-    look: Look = LIGHT,
+    look: Look = LOOK,
 ) -> tuple[Figure, Table]:
     """Draw one column of a scene under both labels ``[column, candidate]``; and what is drawn."""
     chosen = spread_out(vocabulary)
@@ -63,8 +68,8 @@ def panels_of(
         weight="bold", color=look.ink,
     )  # fmt: skip
     figure.legend(
-        handles=_legend(look), loc="lower left", bbox_to_anchor=(0.005, 0.0), ncols=5, fontsize=8,
-        frameon=False, labelcolor=look.ink,
+        handles=_legend(look, bool((before == 0.5).any())), loc="lower left",
+        bbox_to_anchor=(0.005, 0.0), ncols=6, fontsize=8, frameon=False, labelcolor=look.ink,
     )  # fmt: skip
     return figure, _table(scene, column, chosen, view.place(paths[:, -1]), before, after)
 
@@ -74,8 +79,12 @@ def _draw(ax: Axes, scene: Scene, paths: Floats, values: Floats, view: View, loo
     # what fails is drawn over what passes
     order = np.argsort(-values, kind="stable")
     colours = [_colour(value, look) for value in values[order]]
-    draw_candidates(ax, paths[order], view, look, colours=colours, lw=0.9, alpha=0.7)
+    draw_candidates(ax, paths[order], view, look, colours=colours, lw=0.8, alpha=0.55)
     draw_drivers(ax, scene, view, look)
+    # over the candidates, which lie where the human does
+    for line in ax.lines[-1:] if scene.human is not None else ():
+        line.set_zorder(9)
+        line.set_path_effects([effects.withStroke(linewidth=4.5, foreground=look.page)])
     frame(ax, view.place(paths).reshape(-1, 2), 4.0, 24.0, 90.0)
     draw_scale(ax, look)
 
@@ -86,9 +95,11 @@ def _colour(value: float, look: Look) -> str:
     return look.failure if value == 0.0 else look.pedestrian
 
 
-def _legend(look: Look) -> list[Any]:
-    lines = (
+def _legend(look: Look, halves: bool) -> list[Any]:
+    half = ((look.pedestrian, "half", "-"),) if halves else ()
+    lines: tuple[tuple[str, str, Any], ...] = (
         (look.candidate, "candidate that passes", "-"),
+        *half,
         (look.failure, "candidate that fails", "-"),
         (look.human, "human", "-"),
         (look.reference, "reference planner", (0, (1.2, 1.6))),
@@ -114,7 +125,8 @@ def _table(
     ]
     return Table(
         NAME,
-        f"Candidates of scene {scene.token} as drawn, and their {COLUMNS[column]}.",
+        f"Candidates of scene {scene.token} from above, before and after the overwrite of "
+        f"{COLUMNS[column]}.",
         ("candidate", "ends right (m)", "ends ahead (m)", "before", "after"),
         tuple(rows),
     )

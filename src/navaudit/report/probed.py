@@ -27,12 +27,10 @@ from navaudit.probe.named import findings, prefix_of
 from navaudit.probe.probe import Probe
 from navaudit.probe.tables import auc_table, every_scene, failing_table, tables
 from navaudit.probe.telling import lead, sentences
-from navaudit.report.explained import write_picture
 from navaudit.report.look import LIGHT, Look
+from navaudit.report.saved import save_figure
 from navaudit.report.tabled import Results, write_results
-from navaudit.scene.whole import put
 
-KINDS: Final = ("svg", "png")
 SIZE_IN: Final = (7.0, 3.4)
 WIDE_IN: Final = (9.0, 3.4)
 
@@ -74,9 +72,7 @@ def write_figures(folder: Path, found: Probe) -> None:
     """Write both figures as SVG and PNG, and their data as CSV."""
     drawn = ((auc_table(found), auc_figure), (failing_table(found), failing_figure))
     for table, figure_of in drawn:
-        put(folder / f"{table.name}.csv", table.csv().encode())
-        for kind in KINDS:
-            write_picture(figure_of(found), folder / f"{table.name}.{kind}")
+        save_figure(folder, figure_of(found), table)
 
 
 def auc_figure(found: Probe, look: Look = LIGHT) -> Figure:

@@ -135,7 +135,7 @@ def _panels(out: Path, browse: Browse) -> Figure | None:
     drawn, data = panels_of(
         scene, browse.vocabulary, raw, apply("published", raw, human), read[0], Settings()
     )
-    return figure_of(*save_figure(out, drawn, data)[1:])
+    return figure_of(*save_figure(out, drawn, data)[1:], caption=data.title)
 
 
 def _trace(parts: Sequence[Part]) -> bytes:

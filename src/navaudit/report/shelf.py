@@ -5,12 +5,16 @@ from __future__ import annotations
 import base64
 import csv
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from navaudit.errors import BadInput
+from navaudit.findings import NOT_DEFINED
 from navaudit.report.numbers import NUMBERS, TRACE
+from navaudit.report.saved import captions_of
+from navaudit.report.tabled import TITLES as TITLES_FILE
 
 ORDER: Final = (
     "certify", "census", "audit", "flips", "processors", "probe", "train", "evaluate", "compare",
@@ -36,6 +40,13 @@ LONG: Final = 14
 MOST_ROWS: Final = 400
 """Rows of a table that a page carries; the file beside it has all."""
 
+LONGEST: Final = 9
+"""Characters from which a fraction is cut short."""
+
+_WHOLE: Final = re.compile(r"[-+]?(0|[1-9]\d*)")
+_FRACTION: Final = re.compile(r"[-+]?\d+\.\d*(e[-+]?\d+)?")
+_NOTHING: Final = "\N{EN DASH}"
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -46,12 +57,32 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Cell:
+    """One cell of a table."""
+
+    text: str
+    """As it is shown."""
+    exact: str
+    """As its file has it."""
+    number: bool
+    """Whether it is a number, or nothing."""
+
+
+@dataclass(frozen=True)
 class Table:
     """A table as its file has it."""
 
     caption: str
     head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    @property
+    def worded(self) -> tuple[bool, ...]:
+        """``[column]``: whether it holds words, which stand to the left."""
+        return tuple(
+            any(not row[k].number for row in self.rows if k < len(row))
+            for k in range(len(self.head))
+        )
 
     @property
     def long(self) -> bool:
@@ -109,21 +140,22 @@ def in_order(parts: list[Part]) -> list[Part]:
 
 def _figures(folder: Path) -> list[Figure]:
     """Pictures of a folder, each once."""
+    captions = captions_of(folder)
     found: dict[str, list[Path]] = {}
     for path in sorted([*folder.rglob("*.png"), *folder.rglob("*.svg")]):
         found.setdefault(str(path.relative_to(folder).with_suffix("")), []).append(path)
-    return [figure_of(*paths) for paths in found.values()]
+    return [figure_of(*paths, caption=captions.get(stem, "")) for stem, paths in found.items()]
 
 
-def figure_of(*paths: Path) -> Figure:
+def figure_of(*paths: Path, caption: str = "") -> Figure:
     """Return a picture; of one saved twice the SVG, unless it is the larger by far."""
     by_kind = {path.suffix: path for path in paths}
     png, svg = by_kind.get(".png"), by_kind.get(".svg")
     if png is not None and svg is not None:
         larger_by_far = svg.stat().st_size >= 2 * png.stat().st_size
-        return figure_of(png if larger_by_far else svg)
+        return figure_of(png if larger_by_far else svg, caption=caption)
     path = paths[0]
-    return Figure(_caption(path), _uri(path))
+    return Figure(caption or _caption(path), _uri(path))
 
 
 def _uri(path: Path) -> str:
@@ -132,16 +164,44 @@ def _uri(path: Path) -> str:
 
 
 def _tables(folder: Path) -> list[Table]:
+    """Tables of a folder, those with titles first and in their order; no empty ones."""
+    titles = _titles(folder)
+    order = {name: k for k, name in enumerate(titles)}
     found = []
     beside = {path.with_suffix("") for path in [*folder.rglob("*.png"), *folder.rglob("*.svg")]}
-    for path in sorted(folder.rglob("*.csv")):
+    paths = sorted(folder.rglob("*.csv"), key=lambda one: (order.get(one.stem, len(order)), one))
+    for path in paths:
         if path.with_suffix("") in beside:
             continue  # the data of a figure
         with path.open(encoding="utf-8", newline="") as stream:
             rows = [tuple(row) for _, row in zip(range(MOST_ROWS + 1), csv.reader(stream))]  # noqa: B905
-        if rows:
-            found.append(Table(_caption(path), rows[0], tuple(rows[1:])))
+        if len(rows) > 1:
+            body = tuple(tuple(map(cell_of, row)) for row in rows[1:])
+            found.append(Table(titles.get(path.stem) or _caption(path), rows[0], body))
     return found
+
+
+def _titles(folder: Path) -> dict[str, str]:
+    path = folder / TITLES_FILE
+    if not path.is_file():
+        return {}
+    titles: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
+    return titles
+
+
+def cell_of(text: str) -> Cell:
+    """Return a cell as a person reads it: thousands in groups, long fractions cut short.
+
+    Examples
+    --------
+    >>> cell_of("251159").text, cell_of("5.206251464550825e-10").text, cell_of("100.00").text
+    ('251,159', '5.206e-10', '100.00')
+    """
+    if _WHOLE.fullmatch(text):
+        return Cell(f"{int(text):,}" if len(text) < LONGEST else text, text, True)
+    if not _FRACTION.fullmatch(text):
+        return Cell(text or _NOTHING, text, not text or text == NOT_DEFINED)
+    return Cell(text if len(text) < LONGEST else f"{float(text):.4g}", text, True)
 
 
 def _caption(path: Path) -> str:

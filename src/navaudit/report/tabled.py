@@ -4,20 +4,25 @@
 
     <page>.md         every table to read
     <table>.csv       one table, unrounded; also those too long to read
+    tables.json       their titles, in the order in which a page shows them
     numbers.json      every number by name, and numbers.trace.json where it comes from
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from navaudit.audit.table import Table
 from navaudit.findings import Finding
 from navaudit.report.numbers import write_numbers
 from navaudit.scene.whole import put
+
+TITLES: Final = "tables.json"
+"""Titles of the tables of a folder, in order."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +51,18 @@ class Results:
 
 def write_results(folder: Path, results: Results) -> dict[str, str]:
     """Write everything, the numbers last; return them."""
-    for table in (*results.tables, *results.long):
-        put(folder / f"{table.name}.csv", table.csv().encode())
+    write_tables(folder, (*results.tables, *results.long))
     put(folder / f"{results.page}.md", "\n".join(_lines(results)).encode())
     return write_numbers(folder, results.findings, results.command, results.inputs, results.lead)
+
+
+def write_tables(folder: Path, tables: Iterable[Table]) -> None:
+    """Write each table as CSV, and what they are called, in order."""
+    titles = {}
+    for table in tables:
+        put(folder / f"{table.name}.csv", table.csv().encode())
+        titles[table.name] = table.title
+    put(folder / TITLES, (json.dumps(titles, indent=1) + "\n").encode())
 
 
 def flat(findings: Iterable[Finding]) -> dict[str, str]:
