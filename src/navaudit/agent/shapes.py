@@ -1,4 +1,4 @@
-"""How large an agent is: the released ones, and a narrow one of the same build for small machines.
+"""How large an agent is: the released ones, and narrow ones of the same build for small machines.
 
 No torch here: a shape is data, is written into our checkpoints, and refuses contradictions.
 """
@@ -157,5 +157,25 @@ NARROW: Final = AgentShape(
 )
 """Small enough for two cores; its image is what cameras of a quarter of the size give."""
 
-SHAPES: Final = {one.name: one for one in (GTRS_DENSE, HYDRA_MDP, NARROW)}
+SLIM: Final = AgentShape(
+    name="slim",
+    backbone=BackboneShape(
+        stem=(8, 8, 16),
+        inner=(8, 12, 16, 24),
+        outer=(16, 32, 48, 64),
+        blocks=(1, 1, 1, 1),
+        layers=3,
+    ),
+    image=(64, 256),
+    candidates=1_024,
+    width=32,
+    heads=2,
+    hidden=64,
+    layers=2,
+    queries=30,
+    vocabulary_dropout=True,
+)
+"""Smaller yet: several of them learn on two cores while one waits."""
+
+SHAPES: Final = {one.name: one for one in (GTRS_DENSE, HYDRA_MDP, NARROW, SLIM)}
 """By name, for a command or a training file."""

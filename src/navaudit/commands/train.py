@@ -44,13 +44,13 @@ def train(
     r"""Train an agent, or continue a checkpoint, under one label policy.
 
     CONFIG.toml states the experiment: command, cost, what is expected, agent, data, steps. Options
-    take the place of its settings. Arms of one seed see the same scenes and candidates at every
+    take the place of its settings; its paths are relative to its folder, or to --at. Arms of one seed see the same scenes and candidates at every
     step; the log's digest of draws proves it. Run it again to go on where it was stopped.
 
     \b
     Examples:
-      navaudit train town.toml --arm raw --seed 0 --out runs/P0
-      navaudit train gtrs.toml --arm masked --seed 2 --steps 530 --device cuda --out runs/M2
+      navaudit train experiments/town.toml --arm raw --seed 0 --at . --out runs/P0
+      navaudit train experiments/gtrs-m-2.toml --at data --device cuda --out runs/M2
     """
     overrides = {"arm": arm, "seed": seed, "steps": steps, "device": device, "threads": threads}
     recipe = read_recipe(config, overrides, at)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -100,16 +100,10 @@ def _begin(recipe: Recipe, told: dict[str, Any], labels: LabelSet) -> Run:
 
 
 def _drawn(recipe: Recipe, poses: torch.Tensor | None) -> Agent:
-    """Make an agent whose weights are drawn from the seed."""
+    """Make an agent of this vocabulary, whose weights are drawn from the seed."""
     if recipe.shape not in SHAPES or poses is None:
         raise BadInput(f"there is no shape {recipe.shape!r}", expected=" | ".join(SHAPES))
-    shape = SHAPES[recipe.shape]
-    if len(poses) != shape.candidates:
-        raise BadInput(
-            f"the vocabulary has {len(poses)} candidates",
-            where=str(recipe.vocabulary),
-            expected=f"{shape.candidates}, as the shape {shape.name} has",
-        )
+    shape = replace(SHAPES[recipe.shape], candidates=len(poses))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(recipe.seed)
         return Agent(shape, poses)

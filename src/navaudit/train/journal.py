@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TextIO
 
@@ -29,6 +30,7 @@ class Journal:
                 remedy="name another folder, or remove this one",
             )
         lines = [first, *(one for one in kept[1:] if one["step"] <= step)]
+        _expect_all(path, [one["step"] for one in lines[1:]], step)
         put(path, "".join(json.dumps(one) + "\n" for one in lines).encode())
         self._stream: TextIO = path.open("a", encoding="utf-8")
 
@@ -52,7 +54,7 @@ def read_journal(path: Path) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for number, line in enumerate(lines):
         try:
-            found.append(json.loads(line))
+            found.append(_told(line, first=number == 0))
         except ValueError as error:
             if number == len(lines) - 1:
                 break
@@ -62,10 +64,34 @@ def read_journal(path: Path) -> list[dict[str, Any]]:
     return found
 
 
+def _told(line: str, first: bool) -> dict[str, Any]:
+    told = json.loads(line)
+    wanted = "run" if first else "step"
+    if not isinstance(told, dict) or wanted not in told:
+        raise ValueError(f"it tells of no {wanted}")
+    return told
+
+
+def _expect_all(path: Path, steps: list[int], done: int) -> None:
+    for one, after in pairwise([*steps, done + 1]):
+        if after != one + 1:
+            raise BadInput(
+                f"the log lacks steps {one + 1} to {after - 1}",
+                where=str(path),
+                expected=f"every step up to {done}, where the checkpoint stands",
+                remedy="name another folder, or go on from an earlier checkpoint",
+            )
+
+
 def differing(have: Mapping[str, Any], want: Mapping[str, Any]) -> str:
     """Say which settings differ, in words."""
-    keys = [key for key in sorted({*have, *want}) if have.get(key) != want.get(key)]
     return "; ".join(
-        f"{key} is {have.get(key)!s:.48} there, and {want.get(key)!s:.48} is asked for"
-        for key in keys
+        f"{key} is {_said(have, key, 'not')} there, and "
+        f"{_said(want, key, 'it is not')} {'is ' * (key in want)}asked for"
+        for key in sorted({*have, *want})
+        if key not in have or key not in want or have[key] != want[key]
     )
+
+
+def _said(settings: Mapping[str, Any], key: str, absent: str) -> str:
+    return f"{settings[key]!s:.48}" if key in settings else absent

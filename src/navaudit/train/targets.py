@@ -65,7 +65,7 @@ def targets_of(given: Halves, where: str = "") -> Targets:
         )
     outside = asked & ((values < 0.0) | (values > 1.0)).any(axis=1)
     for head in np.flatnonzero(outside):
-        worst = float(np.abs(values[head] - 0.5).max() + 0.5)
+        worst = float(values[head][np.abs(values[head] - 0.5).argmax()])
         raise BadInput(
             f"{COLUMNS[HEAD_COLUMNS[head]]} reaches {worst:g}",
             where=where or None,
