@@ -17,7 +17,7 @@ from navaudit.report.numbers import NUMBERS
 
 QUICK = ("--quick", "--workers", "1", "--json")
 OF_THE_CLOCK = {"seconds", "pinv_takes_times", "largest_gap_mps", "largest_gap_per_m"}
-KILLED_IN = ("labels", "flips", "report")
+KILLED_IN = ("labels", "arms", "compare")
 """Steps in the middle of which a run is killed, one after the other."""
 
 
@@ -98,6 +98,42 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
     assert answer.exit_code == 2
     assert "letters.txt" in answer.output
     assert [one.name for one in tmp_path.iterdir()] == ["letters.txt"]
+
+
+def test_without_torch_agents_are_left_out_until_it_is_there(tmp_path, monkeypatch):
+    steps = (
+        course.STEPS[0],
+        course.Step("agents", "training", lambda demo: {"agents": 4}, lambda size: 1.0, (), True),
+        course.Step("report", "telling", lambda demo: {"page": "p"}, lambda size: 1.0),
+    )
+    monkeypatch.setattr(course, "STEPS", steps)
+    size = course.Settings.quick(4, 7)
+    with monkeypatch.context() as absent:
+        absent.setattr(course, "find_spec", lambda name: None)
+        told = course.run(tmp_path / "out", size, _Deaf())
+    assert "pip install" in told["agents"][course.LEFT_OUT]
+    assert told["report"]["page"] == "p"
+    again = course.run(tmp_path / "out", size, _Deaf())
+    assert again["agents"]["agents"] == 4
+    assert again["doctor"] == told["doctor"]
+
+
+def test_a_folder_can_be_cleared_again_after_a_stop(tmp_path, monkeypatch):
+    """Clearing what other settings left is cut short; the next run clears the rest."""
+    monkeypatch.setattr(course, "STEPS", course.STEPS[:2])
+    folder = tmp_path / "out"
+    course.run(folder, course.Settings.quick(4, 7), _Deaf())
+    with monkeypatch.context() as stopped:
+
+        def stop(path):
+            raise KeyboardInterrupt
+
+        stopped.setattr(course.shutil, "rmtree", stop)
+        with pytest.raises(KeyboardInterrupt):
+            course.run(folder, course.Settings.quick(4, 8), _Deaf())
+    town = course.run(folder, course.Settings.quick(4, 8), _Deaf())["town"]
+    fresh = course.run(tmp_path / "fresh", course.Settings.quick(4, 8), _Deaf())["town"]
+    assert town["sha256"] == fresh["sha256"]
 
 
 def test_a_run_that_is_killed_goes_on_and_comes_to_the_same(first, tmp_path):

@@ -27,7 +27,7 @@ from navaudit.scene.from_caches import FromCaches
 from navaudit.scene.prepare import prepare
 from navaudit.scene.store import SceneSet
 from navaudit.scene.vocabulary import Vocabulary, read_vocabulary
-from navaudit.score.score import Settings
+from navaudit.score.score import Settings, score_scene
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -310,6 +310,76 @@ def test_candidates_are_reached_by_keyboard_and_pointer(opened):
         if opened.inner_text("#which").startswith("Candidate"):
             return
     pytest.fail("no candidate was found by pointing")
+
+
+def test_a_candidate_shows_nine_values_and_where_each_first_fails(opened, made):
+    """What is shown is what the scorer says, for every scene and some candidates of each."""
+    scenes, vocabulary = SceneSet.open(made / "scenes"), read_vocabulary(made / "v.npy")
+    for place, one in enumerate(stages_of(opened.content())["scenes"]):
+        opened.select_option("#scene", str(place))
+        sheet = score_scene(scenes.scene(one["token"]), vocabulary, Settings())
+        for candidate in one["shown"]["index"][:3]:
+            opened.click("#next")
+            first = sheet.first_step[:, candidate]
+            rows = rows_of(opened)
+            assert [cells[1] for cells in rows] == [
+                as_told(v) for v in sheet.labels()[:, candidate]
+            ]
+            assert [cells[4] for cells in rows] == [
+                "\N{EN DASH}" if step < 0 else f"{step / 10:.1f} s" for step in first
+            ]
+
+
+def test_everything_can_be_done_with_the_keyboard_alone(opened):
+    """Tab comes to every control in turn; arrows choose columns, policies, scenes and moments."""
+    seen = []
+    for _ in range(60):
+        opened.keyboard.press("Tab")
+        where = opened.evaluate("document.activeElement.id || document.activeElement.name || ''")
+        if where:
+            seen.append(where)
+    controls = ["theme", "scene", "stage", "previous", "next", "farther", "closer", "step"]
+    assert [one for one in seen if one in controls][: len(controls)] == controls
+    assert {"column", "policy"} <= set(seen)
+    before = opened.inner_text("#about"), opened.inner_text("#counts")
+    opened.focus("#scene")
+    opened.keyboard.press("ArrowDown")
+    assert opened.inner_text("#about") != before[0]
+    opened.focus("input[name=column]:checked")
+    opened.keyboard.press("ArrowRight")
+    said = opened.inner_text("#counts")
+    assert said != before[1]
+    opened.focus("input[name=policy]:checked")
+    opened.keyboard.press("ArrowRight")
+    assert opened.evaluate("window.navaudit.state.policy") == "published"
+    opened.focus("#step")
+    opened.keyboard.press("ArrowRight")
+    assert opened.inner_text("#when") == "0.1 s"
+    opened.focus("#theme")
+    was = opened.evaluate("document.documentElement.dataset.theme")
+    opened.keyboard.press("Enter")
+    assert opened.evaluate("document.documentElement.dataset.theme") != was
+
+
+def test_numbers_as_a_browser_shows_them_are_those_of_the_table(opened, report):
+    shown = opened.evaluate(
+        """[...document.querySelectorAll("data.number")].map((one) =>
+        [one.dataset.name, one.textContent, one.value])"""
+    )
+    trace = json.loads((report / "numbers.trace.json").read_text())["numbers"]
+    assert {name: text for name, text, _ in shown} == read_numbers(report)
+    assert all(json.loads(value) == trace[name]["value"] for name, _, value in shown)
+
+
+def test_on_paper_nothing_is_cut_off(opened):
+    opened.emulate_media(media="print")
+    assert (
+        opened.evaluate("getComputedStyle(document.querySelector('header nav')).display") == "none"
+    )
+    assert opened.evaluate(
+        """[...document.querySelectorAll(".scroll")].every((one) =>
+        getComputedStyle(one).overflowX === "visible")"""
+    )
 
 
 def test_the_picture_changes_with_the_policy_and_the_theme(opened):

@@ -127,9 +127,11 @@ def _draw_pair(
             one["point"], y, MARKS[place % len(MARKS)], color=colour, ms=4.5, mec=look.page,
             mew=0.6, zorder=3, label=label,
         )  # fmt: skip
-        if one["verdict"] and place == len(seeds) - 1:
+    letters = {lines.index((str(one["metric"]), str(one["set"]))): one["verdict"] for one in rows}
+    for at, letter in letters.items():
+        if letter:
             ax.annotate(
-                one["verdict"], (1.0, at), (3, 0), xycoords=("axes fraction", "data"),
+                letter, (1.0, at), (3, 0), xycoords=("axes fraction", "data"),
                 textcoords="offset points", fontsize=8, color=look.ink, va="center",
             )  # fmt: skip
     ax.set_yticks(range(len(lines)), [f"{metric}, {where}" for metric, where in lines])
