@@ -169,7 +169,7 @@ def test_fewer_steps_than_are_done_are_refused(recipe, small, whole):
 
 
 def test_a_checkpoint_that_was_passed_and_not_kept_is_refused(recipe, small, whole):
-    with pytest.raises(Refused, match="and none was kept after 5"):
+    with pytest.raises(Refused, match="no checkpoint was kept after 5"):
         train(small.recipe(**{**vars(recipe), "steps": 20, "save": (2, 5)}), whole)
 
 

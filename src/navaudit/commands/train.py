@@ -44,8 +44,9 @@ def train(
     r"""Train an agent, or continue a checkpoint, under one label policy.
 
     CONFIG.toml states the experiment: command, cost, what is expected, agent, data, steps. Options
-    take the place of its settings; its paths are relative to its folder, or to --at. Arms of one seed see the same scenes and candidates at every
-    step; the log's digest of draws proves it. Run it again to go on where it was stopped.
+    take the place of its settings, and its paths start from its folder or from --at. Arms of one
+    seed see the same scenes and candidates at every step; the log's digest of draws proves it. Run
+    it again to go on where it was stopped.
 
     \b
     Examples:

@@ -131,7 +131,7 @@ def _go_on(
             expected=f"at most {recipe.steps}",
             remedy="ask for more steps, or name another folder",
         )
-    _expect_kept(recipe, out, begun, done, where)
+    _expect_kept(recipe, (out, kept.where.parent), begun, done)
     agent = kept.agent().to(recipe.device)
     adam = make_adam(agent, recipe.rate)
     kept.restore(agent, adam)
@@ -140,14 +140,18 @@ def _go_on(
     return Run(recipe, told, agent, adam, schedule, begun, unsettled=False)
 
 
-def _expect_kept(recipe: Recipe, out: Path, begun: int, done: int, where: str) -> None:
-    """Refuse to go on past a step whose checkpoint is asked for and was not kept."""
+def _expect_kept(recipe: Recipe, folders: tuple[Path, Path], begun: int, done: int) -> None:
+    """Refuse to go on past a step whose checkpoint is asked for and was not kept.
+
+    ``folders`` are that of the run, and the one where it was before.
+    """
     for step in sorted({*recipe.save, recipe.steps}):
-        if step <= done and not kept_at(out, begun + step).exists():
+        places = [kept_at(one, begun + step) for one in folders]
+        if step <= done and not any(one.exists() for one in places[: 1 + (step < recipe.steps)]):
             raise Refused(
-                f"the checkpoint stands after {done} steps, and none was kept after {step}",
-                where=where,
-                expected=str(kept_at(out, begun + step)),
+                f"the run stands after {done} steps, and no checkpoint was kept after {step}",
+                where=str(folders[1]),
+                expected=str(places[0]),
                 remedy="name another folder, or go on from an earlier checkpoint",
             )
 
