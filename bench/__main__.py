@@ -16,7 +16,7 @@ from rich.console import Console
 
 MODULES: Final = (
     "numerics", "trig", "stats", "scenes", "engine", "reference", "labels", "exchange", "audit",
-    "agent", "probe", "compare",
+    "agent", "train", "probe", "compare",
 )  # fmt: skip
 
 
