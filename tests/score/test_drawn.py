@@ -80,6 +80,16 @@ class TestNoAtFaultCollisions:
     def test_what_the_car_stands_in_at_the_start_is_gone(self, score):
         assert score(CAR.with_parked_car(2), ahead(8))[NC] == 1
 
+    def test_the_car_stands_in_no_box_without_width_unless_both_lie_along_the_axes(self, score):
+        for heading, column in ((0.01, 0), (0.0, 1)):
+            world = CAR.at(0, 0, heading).with_agent("vehicle", (2, 0, 0.3), (4.6, 0.0))
+            assert score(world, ahead(8))[NC] == column
+
+    def test_a_box_without_width_is_never_met_head_on(self, score):
+        for width, column in ((1.9, 0), (0.0, 1)):
+            way = np.stack([40 - 0.9 * np.arange(41), *np.full((2, 41), [[0.2], [np.pi]])], axis=1)
+            assert score(CAR.with_agent("vehicle", way, (4.6, width)), ahead(8))[NC] == column
+
     def test_whoever_was_met_without_fault_is_met_so_for_good(self, score):
         wait, go = np.zeros((20, 3)), ahead(6)[:20]
         world, late = street().driving(0.0), np.array([(50.0, 20.0, 0.0)] + [(5.0, 1.5, 0.0)] * 40)

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from navaudit.axes import CENTRE, FRONT_LEFT, FRONT_RIGHT, STEPS
 from navaudit.compiled import njit
-from navaudit.numerics.boxes import boxes_touch, segment_touches_box
+from navaudit.numerics.boxes import boxes_touch, collapsed, segment_touches_box
 from navaudit.score.contact import (
     BEHIND_RAD,
     STOPPED_MPS,
@@ -96,6 +96,8 @@ def kind_of_contact(drive: Drive, traffic: TrafficIndex, step: int, agent: int) 
     corners = drive.points[step]
     ax, ay = corners[FRONT_LEFT, 0], corners[FRONT_LEFT, 1]
     bx, by = corners[FRONT_RIGHT, 0], corners[FRONT_RIGHT, 1]
-    if segment_touches_box(ax, ay, bx, by, traffic.corners[step, agent]):
+    box = traffic.corners[step, agent]
+    # a collapsed box is found by the tree above, but touches no plain bumper
+    if segment_touches_box(ax, ay, bx, by, box) and not collapsed(box):
         return HEAD_ON
     return SIDEWAYS

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from navaudit.axes import STEPS, VX, VY, X, Y
 from navaudit.compiled import njit
-from navaudit.numerics.boxes import boxes_touch
+from navaudit.numerics.boxes import boxes_touch, collapsed, upright
 from navaudit.numerics.trig import acos, hypot, sincos
 from navaudit.scene.scene import BICYCLE, Traffic
 from navaudit.score.grid import DOUBT_M, Grid, column_of, row_of
@@ -60,7 +60,7 @@ def index_traffic(
     corners = box_corners(traffic.box)
     present = traffic.present
     if not stood_in:
-        present = present & ~_touching_at_start(corners[0], present[0], ego_corners)
+        present = present & ~touching_at_start(corners[0], present[0], ego_corners)
     living = traffic.kind <= BICYCLE
     stopped = ~living | (_speeds(traffic.velocity_mps) <= STOPPED_MPS)
     busy, start, agent = _sort(grid, corners, present)
@@ -104,10 +104,14 @@ def write_corners(
 
 
 @njit(cache=True)
-def _touching_at_start(corners: Floats, present: Truths, ego_corners: Floats) -> Truths:
+def touching_at_start(corners: Floats, present: Truths, ego_corners: Floats) -> Truths:
+    """``[agent]``: whether the car stands in a box ``[agent, 4, xy]`` that is there."""
     touching = np.zeros(len(present), np.bool_)
+    ego = ego_corners[:4]
     for a in range(len(present)):
-        touching[a] = present[a] and boxes_touch(ego_corners[:4], corners[a])
+        # two plain polygons are asked here, and a collapsed one then touches upright ones alone
+        there = present[a] and (not collapsed(corners[a]) or upright(ego))
+        touching[a] = there and boxes_touch(ego, corners[a])
     return touching
 
 

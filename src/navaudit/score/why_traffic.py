@@ -21,7 +21,7 @@ from navaudit.score.collision import (
     kind_of_contact,
     no_at_fault_collisions,
 )
-from navaudit.score.contact import AHEAD_RAD, bearing, box_corners, speed_of
+from navaudit.score.contact import AHEAD_RAD, bearing, box_corners, speed_of, touching_at_start
 from navaudit.score.course import ego_points
 from navaudit.score.drive import off_lane
 from navaudit.score.reason import Reason, Ride, at_s, shorten
@@ -93,10 +93,8 @@ def replayed(ride: Ride) -> Truths:
 
 def stood_in(scene: Scene) -> Truths:
     """``[agent]``: whether the car stands in it at t = 0, so that it is never replayed."""
-    corners, start = box_corners(scene.traffic.box[:1])[0], ego_points(scene.ego)[:4]
-    there = scene.traffic.present[0]
-    touching = [there[k] and boxes_touch(start, box) for k, box in enumerate(corners)]
-    return np.array(touching, np.bool_)
+    corners = box_corners(scene.traffic.box[:1])[0]
+    return touching_at_start(corners, scene.traffic.present[0], ego_points(scene.ego))
 
 
 def _no_collision(ride: Ride, met: list[Meeting]) -> Reason:
