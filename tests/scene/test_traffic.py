@@ -112,7 +112,7 @@ def test_frames_are_told_apart():
 )
 def test_what_cannot_be_scored_is_refused(wrong, says):
     with pytest.raises(BadInput, match=says) as caught:
-        sightings([frame(boxes()), frame(wrong)], np.concatenate([ego(0, 0, 0)] * 2))
+        sightings([frame(wrong), frame(boxes())], np.concatenate([ego(0, 0, 0)] * 2))
     assert "frame f00" in caught.value.where
 
 
@@ -127,7 +127,7 @@ def slow_track(knots):
     """One object's boxes by step, from its sightings ``(frame, box, velocity)``."""
     times = np.array([0.5 * k for k, _, _ in knots])
     states = np.array([[*box[:3], *velocity] for _, box, velocity in knots])
-    if len(knots) == 1:
+    if times[0] == times[-1]:
         return dict.fromkeys(range(41), states[0])
     states[:, 2] = np.unwrap(states[:, 2])
     evenly = interp1d(times, states, axis=0)
@@ -142,7 +142,7 @@ def slow_track(knots):
 
 @st.composite
 def histories(draw):
-    """Sightings of nine frames: tracks that come, go, come back and turn round."""
+    """Sightings of nine frames: tracks that come, go, come back, turn round and are doubled."""
     count = draw(st.integers(0, 6))
     seed = draw(st.integers(0, 2**32 - 1))
     shown = draw(st.lists(st.integers(1, 511), min_size=count, max_size=count))
@@ -151,6 +151,10 @@ def histories(draw):
     frames = []
     for k in range(9):
         there = random.permutation([i for i in range(count) if shown[i] >> k & 1]).astype(int)
+        # in the frame that shows it first only if no other does
+        known = [i for i in there if shown[i] & (1 << k) - 1 or shown[i] == 1 << k]
+        doubled = random.choice(known, random.integers(0, 3)) if known else []
+        there = random.permutation([*there, *doubled]).astype(int)
         there = there[np.argsort(kinds[there], kind="stable")]
         box = random.uniform(-4, 4, (len(there), 5)) * [1e5, 1e6, 0.78, 1, 1]
         velocity = random.uniform(-9, 9, (len(there), 2)) * (kinds[there, None] <= BICYCLE)
@@ -212,6 +216,14 @@ def test_gaps_are_bridged_and_the_first_sighting_gives_size_and_kind():
     assert (traffic.box[10:31, 0, 3:] == 1.0).all()
     assert traffic.kind[0] == BARRIER
     assert (traffic.velocity_mps == 0.0).all()
+
+
+def test_a_track_doubled_where_it_begins_is_refused():
+    frames = one_at(2, 0.0)
+    box, nothing = np.zeros((2, 5)), np.zeros((2, 2))
+    frames[1] = Sighting(("t", "t"), np.zeros(2), box, nothing)
+    with pytest.raises(BadInput, match="track t is annotated twice in the frame that shows it"):
+        traffic_over(frames)
 
 
 def test_house_trigonometry_moves_nothing_far():

@@ -42,6 +42,7 @@ def sightings(frames: Sequence[Frame], states: Floats, *, trig: Trig = LIBM) -> 
     tracked_objects.py:25).
     """
     each = [_boxes(frame) for frame in frames]
+    _expect_one_each(each[0].track, f"frame {frames[0].token}")
     ends = np.cumsum([0, *map(len, each)])
     kind = np.array([_KIND[name] for boxes in each for name in boxes.name], np.int8)
     of = np.repeat(np.arange(len(frames)), np.diff(ends))
@@ -72,13 +73,6 @@ def _boxes(frame: Frame) -> Boxes:
             expected="them, at t = 0 and the eight frames after it",
             remedy="use the logs of a split with annotations",
         )
-    if len(set(boxes.track)) < len(boxes):
-        twice = next(one for one in boxes.track if boxes.track.count(one) > 1)
-        raise BadInput(
-            f"track {twice} is annotated twice",
-            where=f"frame {frame.token}",
-            expected="one box of each track",
-        )
     if not (np.isfinite(boxes.box).all() and np.isfinite(boxes.velocity_mps).all()):
         raise BadInput(
             "a box or a velocity is not finite",
@@ -96,6 +90,15 @@ def _boxes(frame: Frame) -> Boxes:
     return boxes
 
 
+def _expect_one_each(tracks: Sequence[str], where: str) -> None:
+    if len(set(tracks)) < len(tracks):
+        raise BadInput(
+            f"track {next(one for one in tracks if tracks.count(one) > 1)} is annotated twice",
+            where=where,
+            expected="one box of each track at t = 0",
+        )
+
+
 def _turned(xy: Floats, cosine: Floats, sine: Floats) -> Floats:
     x, y = xy[:, 0], xy[:, 1]
     return np.column_stack([x * cosine - y * sine, x * sine + y * cosine])
@@ -111,13 +114,16 @@ def wrapped(angle_rad: Floats, trig: Trig) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Tracks:
-    """Sightings by frame and track; tracks in the order in which they are met."""
+    """Sightings by frame and track; tracks in the order in which they are met.
+
+    A frame may show a track more than once: *turns* are its sightings there, the last one repeated.
+    """
 
     token: tuple[str, ...]
     kind: NDArray[np.int8]
     seen: NDArray[np.bool_]  # [frame, track]
-    box: Floats  # [frame, track, 5]
-    velocity_mps: Floats  # [frame, track, xy]
+    box: Floats  # [frame, turn, track, 5]
+    velocity_mps: Floats  # [frame, turn, track, xy]
 
     @classmethod
     def of(cls, sightings: Sequence[Sighting]) -> _Tracks:
@@ -125,15 +131,49 @@ class _Tracks:
         for one in sightings:
             for token in one.token:
                 place.setdefault(token, len(place))
-        shape = (len(sightings), len(place))
-        seen, kind = np.zeros(shape, np.bool_), np.full(len(place), -1, np.int8)
+        turns = [_turns(one.token) for one in sightings]
+        shape = (len(sightings), 1 + max(turn.max(initial=0) for turn in turns), len(place))
+        seen, kind = np.zeros((shape[0], shape[2]), np.bool_), np.full(len(place), -1, np.int8)
         box, velocity = np.zeros((*shape, 5)), np.zeros((*shape, 2))
         for frame, one in enumerate(sightings):
-            rows = [place[token] for token in one.token]
+            rows = np.array([place[token] for token in one.token], np.int64)
+            for turn in range(shape[1]):
+                now = turns[frame] == turn
+                at = rows[now]
+                box[frame][turn:, at], velocity[frame][turn:, at] = (
+                    one.box[now],
+                    one.velocity_mps[now],
+                )
+                kind[at] = np.where(kind[at] < 0, one.kind[now], kind[at])
             seen[frame, rows] = True
-            box[frame, rows], velocity[frame, rows] = one.box, one.velocity_mps
-            kind[rows] = np.where(kind[rows] < 0, one.kind, kind[rows])
         return cls(tuple(place), kind, seen, box, velocity)
+
+
+def _turns(tokens: Sequence[str]) -> Rows:
+    """Return for each sighting of a frame how many of its track come before it."""
+    if len(set(tokens)) == len(tokens):
+        return np.zeros(len(tokens), np.int64)
+    return np.array([tokens[:i].count(token) for i, token in enumerate(tokens)], np.int64)
+
+
+def _expect_beginnings(sightings: Sequence[Sighting]) -> None:
+    """Refuse tracks whose first frame shows them twice, and a later one again.
+
+    Stock divides by no time there and stops at the boxes that come of it.
+    """
+    known: set[str] = set()
+    doubled: set[str] = set()
+    for one in sightings:
+        again = doubled.intersection(one.token)
+        if again:
+            raise BadInput(
+                f"track {min(again)} is annotated twice in the frame that shows it first",
+                expected="one box of it there",
+            )
+        doubled |= {
+            token for token in one.token if token not in known and one.token.count(token) > 1
+        }
+        known.update(one.token)
 
 
 def traffic_over(sightings: Sequence[Sighting], *, trig: Trig = LIBM) -> Traffic:
@@ -145,6 +185,7 @@ def traffic_over(sightings: Sequence[Sighting], *, trig: Trig = LIBM) -> Traffic
     (navsim/planning/metric_caching/metric_cache_processor.py:128-199).
     """
     tracks = _Tracks.of(sightings)
+    _expect_beginnings(sightings)
     times_s: Floats = np.arange(STEPS, dtype=np.float64) * DT_S
     knots_s: Floats = np.arange(len(sightings), dtype=np.float64) * INTERVAL_S
     first, last = _ends(tracks.seen)
@@ -154,13 +195,13 @@ def traffic_over(sightings: Sequence[Sighting], *, trig: Trig = LIBM) -> Traffic
     values = _interpolated(tracks, times_s, knots_s, trig)
     each = np.arange(len(tracks.token))
     box = np.empty((STEPS, len(each), 5))
-    box[..., :3] = np.where(once[:, None], tracks.box[first, each, :3], values[..., :3])
-    box[..., 3:] = tracks.box[first, each, 3:]
+    box[..., :3] = np.where(once[:, None], tracks.box[first, 0, each, :3], values[..., :3])
+    box[..., 3:] = tracks.box[first, 0, each, 3:]
     box[~present] = np.nan
     begin = np.argmax(present, axis=0)
     moving = tracks.kind <= BICYCLE
     velocity = np.where(
-        once[:, None], tracks.velocity_mps[first, each], values[begin, each, 3:]
+        once[:, None], tracks.velocity_mps[first, 0, each], values[begin, each, 3:]
     ) * moving[:, None]  # fmt: skip
     order = np.lexsort((each, tracks.kind, begin))
     return Traffic(
@@ -180,7 +221,8 @@ def _ends(seen: NDArray[np.bool_]) -> tuple[Rows, Rows]:
 def _interpolated(tracks: _Tracks, times_s: Floats, knots_s: Floats, trig: Trig) -> Floats:
     """Return x, y, heading, vx, vy of each track: ``[step, track, 5]``; any values where absent.
 
-    As scipy's ``interp1d``: a time on a knot belongs to the interval before it.
+    As scipy's ``interp1d``: a time on a knot belongs to the interval before it.  A track seen more
+    than once in a frame arrives where it is shown first and leaves from where it is shown last.
     """
     following, preceding = _neighbours(tracks.seen)
     each = np.arange(len(tracks.token))
@@ -190,9 +232,9 @@ def _interpolated(tracks: _Tracks, times_s: Floats, knots_s: Floats, trig: Trig)
     low = preceding[high, each]
     heading = _unwrapped(tracks.box[..., _TURN], tracks.seen, preceding)
     values = np.concatenate(
-        [tracks.box[..., _POSITION], heading[..., None], tracks.velocity_mps], axis=2
+        [tracks.box[..., _POSITION], heading[..., None], tracks.velocity_mps], axis=3
     )
-    after, before = values[high, each], values[low, each]
+    after, before = values[high, 0, each], values[low, -1, each]
     gap_s = (knots_s[high] - knots_s[low])[..., None]
     slope = np.divide(after - before, gap_s, out=np.zeros_like(after), where=gap_s > 0.0)
     result = slope * (times_s[:, None] - knots_s[low])[..., None] + before
@@ -217,10 +259,18 @@ def _neighbours(seen: NDArray[np.bool_]) -> tuple[Rows, Rows]:
 
 
 def _unwrapped(heading_rad: Floats, seen: NDArray[np.bool_], preceding: Rows) -> Floats:
-    """Return headings ``[frame, track]`` made continuous from sighting to sighting."""
-    # an unseen frame repeats the sighting before it, which adds nothing to the turns summed up
-    held = np.where(seen, np.arange(len(seen))[:, None], preceding)
-    return np.asarray(np.unwrap(np.take_along_axis(heading_rad, held, axis=0), axis=0))
+    """Return headings ``[frame, turn, track]`` made continuous from sighting to sighting."""
+    frames, turns, tracks = heading_rad.shape
+    frame = np.arange(frames)[:, None]
+    turn = np.arange(turns)[:, None]
+    # an unseen frame repeats the sighting before it, which adds nothing to the turns summed up;
+    # one before all sightings, the first
+    last = np.where(preceding < frame, turns - 1, 0)
+    held = np.where(seen[:, None], turn, last[:, None])
+    held = held + turns * np.where(seen, frame, preceding)[:, None]
+    flat = (frames * turns, tracks)
+    each = np.take_along_axis(heading_rad.reshape(flat), held.reshape(flat), axis=0)
+    return np.asarray(np.unwrap(each, axis=0)).reshape(heading_rad.shape)
 
 
 # ----------------------------------------------------------------------------------- lights
