@@ -2,11 +2,15 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from navaudit.axes import HEADING, STATE, X, Y
 from navaudit.scene.ego import human_of
 from navaudit.world.trigonometry import HOUSE, LIBM, Trig
 from scene.golden import HUMANS
+
+often = settings(deadline=None, max_examples=300)
 
 
 @pytest.mark.parametrize("one", HUMANS, ids=[one["token"] for one in HUMANS])
