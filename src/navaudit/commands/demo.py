@@ -31,7 +31,7 @@ _LONG: Final = 40
     show_default=True,
     help="Where everything is written.",
 )
-@click.option("--scenes", type=click.IntRange(1), help="How many.  [160; 16 if quick]")
+@click.option("--scenes", type=click.IntRange(1), help="How many.  [96; 16 if quick]")
 @click.option("--seed", type=int, default=Settings.seed, show_default=True)
 @click.option(
     "--quick",
@@ -60,7 +60,9 @@ def demo(
       navaudit demo --out navaudit-demo
       navaudit demo --quick --out navaudit-demo
     """
-    settings = Settings.quick(scenes or 16, seed) if quick else Settings(scenes or 160, seed)
+    settings = (
+        Settings.quick(scenes or 16, seed) if quick else Settings(scenes or Settings.scenes, seed)
+    )
     console = Console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(24),
                TextColumn("{task.fields[count]}  {task.fields[left]}"))  # fmt: skip

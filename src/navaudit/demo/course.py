@@ -25,6 +25,9 @@ from navaudit.scene.whole import PART, held, put
 RECORD: Final = "demo.json"
 LOCK: Final = "lock"
 
+_FIRM_S: Final = 60.0
+"""Seconds for which the pace is taken to be as foreseen, before any is measured."""
+
 LEFT_OUT: Final = "left out"
 """The fact of a step that this installation cannot take, and why."""
 
@@ -42,7 +45,7 @@ STEPS: Final = (
     ),
     Step(
         "scenes", "building scenes from the town's logs and maps", ground.build_scenes,
-        lambda s: 15.0 + 0.02 * s.scenes, ("scenes",),
+        lambda s: 30.0 + 0.02 * s.scenes, ("scenes",),
     ),
     Step(
         "labels", "driving and scoring every candidate in every scene", study.label_scenes,
@@ -87,7 +90,7 @@ STEPS: Final = (
     Step(
         "arms", "continuing it under published, masked, raw and all-pass labels",
         learning.train_arms, lambda s: 8.0 + 0.006 * 3.5 * len(s.seeds) * s.arm_steps * s.batch,
-        ("agents",), learns=True,
+        ("trained", "agents"), learns=True,
     ),
     Step(
         "plans", "letting every agent look at every scene and choose", learning.plan,
@@ -166,8 +169,8 @@ def _left_s(settings: Settings, done: dict[str, Facts], left: Sequence[Step]) ->
             if one.name in done]  # fmt: skip
     known = [(cost, seconds) for cost, seconds in took if seconds is not None]
     cost = sum(one for one, _ in known)
-    # one step alone says little of the others
-    pace = (20.0 + sum(one for _, one in known)) / (20.0 + cost)
+    # a few steps say little of the others: kernels are compiled once
+    pace = (_FIRM_S + sum(one for _, one in known)) / (_FIRM_S + cost)
     return pace * sum(one.cost_s(settings) for one in left if one.name not in done)
 
 

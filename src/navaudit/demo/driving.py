@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from navaudit.demo.abreast import let_go, side_by_side
-from navaudit.demo.learning import ARMS, BASE, arms_of, runs_of
+from navaudit.demo.learning import ARMS, BASE, SCENES, arms_of, runs_of
 from navaudit.demo.step import Demo, Facts, Say
 from navaudit.evaluate.compare import Comparison
 from navaudit.evaluate.compare import compare as compare_pairs
@@ -48,7 +48,7 @@ def evaluate(demo: Demo) -> Facts:
 
 def _evaluate(folder: Path, name: str, say: Say) -> str:
     """Score one agent's plans; return its mean score without and with forgiveness, in points."""
-    scenes = SceneSet.open(folder / "scenes")
+    scenes = SceneSet.open(folder / SCENES)
     plans = read_planned(folder / "plans" / f"{name}.pkl")
     let_go(folder / "runs" / name / "lock")
     made = evaluate_plans(folder / "runs" / name, Evaluation(plans, scenes), say=say)

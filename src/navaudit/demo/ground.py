@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from navaudit.numerics.profiles import fit
 from navaudit.scene.filters import read_split
 from navaudit.scene.from_logs import FromLogs
 from navaudit.scene.prepare import prepare
+from navaudit.scene.store import SceneSet
 from navaudit.score.referee import score_proposals
 from navaudit.world.town.build import Settings as TownSettings
 from navaudit.world.town.build import write_town
@@ -60,23 +62,24 @@ def fit_profiles(demo: Demo) -> Facts:
 
 
 def build_scenes(demo: Demo) -> Facts:
-    """Build every scene of the town from its logs and maps, with the reference trajectory.
-
-    The house's own trigonometry makes them the same on every machine.
-    """
-    town = demo.at("town")
-    split = read_split(town / "splits" / "train_test_split", "town")
-    job = FromLogs(
-        logs=town / "navsim_logs" / "town",
-        maps=town / "maps",
-        judge=score_proposals,
-        scene_filter=split.scene_filter,
-        trig=HOUSE.name,
-    )
-    made = prepare(demo.at("scenes"), job, workers=demo.workers, say=demo.say)
+    """Build every scene of the town from its logs and maps, with the reference trajectory."""
+    made = prepare_scenes(demo, "town", demo.at("scenes"))
     return {
         "scenes": len(made),
         "logs": len(made.logs),
         "failures": len(made.failures),
         "digest": made.digest(),
     }
+
+
+def prepare_scenes(demo: Demo, split: str, out: Path) -> SceneSet:
+    """Build the scenes of a split; by the house's trigonometry, the same on every machine."""
+    town = demo.at("town")
+    job = FromLogs(
+        logs=town / "navsim_logs" / "town",
+        maps=town / "maps",
+        judge=score_proposals,
+        scene_filter=read_split(town / "splits" / "train_test_split", split).scene_filter,
+        trig=HOUSE.name,
+    )
+    return prepare(out, job, workers=demo.workers, say=demo.say)

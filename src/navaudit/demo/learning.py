@@ -5,24 +5,25 @@ Torch is imported where it is needed, so that the rest runs without it.
 
 from __future__ import annotations
 
-import io
 import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-
 from navaudit.demo.abreast import let_go, side_by_side
+from navaudit.demo.ground import prepare_scenes
 from navaudit.demo.step import NARROW, Demo, Facts, Say, Settings
 from navaudit.labels.generate import Job, generate
 from navaudit.labels.labelset import LabelSet
 from navaudit.labels.work import Processes
 from navaudit.report.tabled import write_results
 from navaudit.scene.store import SceneSet
+from navaudit.scene.vocabulary import read_vocabulary
 from navaudit.scene.whole import put
 from navaudit.score.score import Settings as Scoring
+from navaudit.world.town.build import Settings as TownSettings
+from navaudit.world.town.build import write_town
 
 ARMS: Final = {"A": "published", "M": "masked", "P": "raw", "L": "pass-lk"}
 """Letter of each arm, and the policy that it learns from."""
@@ -30,23 +31,28 @@ ARMS: Final = {"A": "published", "M": "masked", "P": "raw", "L": "pass-lk"}
 BASE: Final = "base"
 """The agent that every arm continues: it has learnt from published labels."""
 
-_VOCABULARY: Final = "narrow/vocabulary.npy"
+TRAIN: Final = "towntrain"
+"""The split that agents learn from, and are looked at on."""
+
+_TOWN: Final = "narrow/town"
+_VOCABULARY: Final = f"{_TOWN}/vocabulary_{NARROW}.npy"
 _LABELS: Final = "narrow/labels"
+SCENES: Final = "narrow/scenes"
+"""Of that split."""
 _KEEP_EVERY: Final = 50
 _SCALE: Final = 16
 """Candidates of the paper's vocabulary for each of the agent's."""
 
 
 def label_narrow(demo: Demo) -> Facts:
-    """Take every so many candidates of the town's for the agent's own, and label the scenes."""
-    whole = demo.vocabulary()
-    some = whole.take(slice(0, None, len(whole) // NARROW))
-    data = io.BytesIO()
-    np.save(data, some.poses)
-    put(demo.at(_VOCABULARY), data.getvalue())
+    """Draw a small vocabulary of the same town, and label the scenes of its training split."""
+    size = demo.settings
+    town = TownSettings(size.scenes, size.seed, cameras=False, vocabulary_size=NARROW)
+    write_town(demo.at(_TOWN), town, demo.say)
+    scenes = prepare_scenes(demo, TRAIN, demo.at(SCENES))
     made = generate(
         demo.at(_LABELS),
-        Job(demo.scenes(), some, Scoring()),
+        Job(scenes, read_vocabulary(demo.at(_VOCABULARY)), Scoring()),
         executor=Processes(demo.workers),
         say=lambda one: demo.say(one.what, one.scenes + one.kept, one.scenes_in_all),
     )
@@ -65,8 +71,12 @@ def train_arms(demo: Demo) -> Facts:
 
     Runs stand side by side in processes of one thread each.
     """
+    from navaudit.report.curves import write_curves  # noqa: PLC0415
+
     names = list(arms_of(demo.settings))
     draws = side_by_side(demo, names, partial(_continue, demo.folder, demo.settings))
+    agents = demo.at("agents")
+    write_curves(demo.at("trained"), {name: agents / name for name in sorted(names, key=_by_seed)})
     by_seed = {seed: {draws[name] for name, (_, own) in arms_of(demo.settings).items()
                       if own == seed} for seed in demo.settings.seeds}  # fmt: skip
     return {
@@ -96,6 +106,11 @@ def checkpoint_of(folder: Path, size: Settings, name: str) -> Path:
     """Return the last checkpoint of a run."""
     step = size.base_steps + (0 if name == BASE else size.arm_steps)
     return folder / "agents" / name / f"step-{step}.ckpt"
+
+
+def _by_seed(name: str) -> tuple[str, int]:
+    """Runs seed after seed, in the order of the arms."""
+    return name[1:], list(ARMS).index(name[0])
 
 
 def plan(demo: Demo) -> Facts:
@@ -175,7 +190,7 @@ def _plan(folder: Path, size: Settings, name: str, say: Say) -> str:
     let_go(folder / "logits" / name / "lock")
     job = LogitJob(
         checkpoint_of(folder, size, name),
-        SceneSet.open(folder / "scenes"),
+        SceneSet.open(folder / SCENES),
         folder / "town" / "navsim_logs" / "town",
         folder / "town" / "sensor_blobs" / "town",
         computing=Computing(batch=16, readers=1, threads=1),
@@ -188,7 +203,7 @@ def _plan(folder: Path, size: Settings, name: str, say: Say) -> str:
 def _recipe(size: Settings, base: bool) -> str:
     """Write the experiment down as a person would."""
     if base:
-        about = """\
+        about = f"""\
 name = "base"
 command = "navaudit train base.toml --out base"
 cost = "a minute on one core"
@@ -196,7 +211,7 @@ expects = "lane keeping is ordered on scenes the rule leaves alone, and not on f
 
 [agent]
 shape = "slim"
-vocabulary = "../narrow/vocabulary.npy"
+vocabulary = "../{_VOCABULARY}"
 """
     else:
         about = f"""\
@@ -211,7 +226,7 @@ checkpoint = "base/step-{size.base_steps}.ckpt"
     return f"""{about}
 [data]
 labels = "../{_LABELS}"
-scenes = "../scenes"
+scenes = "../{SCENES}"
 logs = "../town/navsim_logs/town"
 images = "../town/sensor_blobs/town"
 

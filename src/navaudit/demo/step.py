@@ -23,7 +23,7 @@ NARROW: Final = 1_024
 class Settings:
     """How large a demonstration is."""
 
-    scenes: int = 160
+    scenes: int = 96
     seed: int = 7
     vocabulary: int = 16_384
     again: tuple[int, int] = (8, 512)

@@ -13,7 +13,16 @@ from navaudit.report.numbers import TRACE, gather
 from navaudit.report.paper import stand, tally
 from navaudit.report.report import PAGE, Browse, write_report
 
-RESULTS: Final = ("certificate", "census", "audit", "flips", "processors", "probe", "compared")
+RESULTS: Final = (
+    "certificate",
+    "census",
+    "audit",
+    "flips",
+    "processors",
+    "trained",
+    "probe",
+    "compared",
+)
 """Folders that the page tells of, where they are there."""
 
 OF_THE_MACHINE: Final = ("navaudit processors", "navaudit probe", "navaudit train",
