@@ -17,7 +17,6 @@ from navaudit.numerics.twofold import (
     dd_sub,
     double_of,
     fast_two_sum,
-    fused,
     split,
     two_difference,
     two_product,
@@ -115,27 +114,6 @@ def test_twofold_square_root(a):
     root = value(dd_sqrt(*a))
     # (r (1 + d))**2 = a means a relative error of 2 d in the square
     assert abs(root * root - value(a)) <= value(a) / 2**101
-
-
-number = st.floats(1e-6, 1e6) | st.floats(-1e6, -1e-6) | st.just(0.0)
-nudge = st.integers(-4, 4).map(lambda k: 1.0 + k * 2.0**-52)
-
-
-def rounded(a, b, c):
-    return float(Fraction(a) * Fraction(b) + Fraction(c))
-
-
-@exact
-@given(number, number, number)
-def test_fused_rounds_once(a, b, c):
-    assert fused(a, b, c) == rounded(a, b, c)
-
-
-@exact
-@given(number, number, nudge, st.integers(-60, 60))
-def test_fused_rounds_once_where_terms_cancel_or_tie(a, b, factor, exponent):
-    for c in (-a * b * factor, -a * b * 2.0**exponent, a * b * 2.0**exponent):
-        assert fused(a, b, c) == rounded(a, b, c)
 
 
 def test_every_kernel_is_covered():

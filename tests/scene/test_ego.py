@@ -1,4 +1,6 @@
-"""The ego's states and the human's drive, against the stock code's bits."""
+"""The ego's states and the human's drive, against exact fractions and the stock code's bits."""
+
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -6,11 +8,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from navaudit.axes import HEADING, STATE, X, Y
-from navaudit.scene.ego import human_of
+from navaudit.scene.ego import fused, human_of
 from navaudit.world.trigonometry import HOUSE, LIBM, Trig
 from scene.golden import HUMANS
 
 often = settings(deadline=None, max_examples=300)
+
+number = st.floats(1e-6, 1e6) | st.floats(-1e6, -1e-6) | st.just(0.0)
+nudge = st.integers(-4, 4).map(lambda k: 1.0 + k * 2.0**-52)
+
+
+def exactly(a, b, c):
+    return float(Fraction(a) * Fraction(b) + Fraction(c))
+
+
+@often
+@given(number, number, number)
+def test_fused_rounds_once(a, b, c):
+    assert fused(a, b, c) == exactly(a, b, c)
+
+
+@often
+@given(number, number, nudge, st.integers(-60, 60))
+def test_fused_rounds_once_where_terms_cancel_or_tie(a, b, factor, exponent):
+    for c in (-a * b * factor, -a * b * 2.0**exponent, a * b * 2.0**exponent):
+        assert fused(a, b, c) == exactly(a, b, c)
 
 
 @pytest.mark.parametrize("one", HUMANS, ids=[one["token"] for one in HUMANS])

@@ -134,20 +134,3 @@ def dd_sqrt(ah: float, al: float) -> tuple[float, float]:
     root = math.sqrt(ah)
     p, e = two_square(root)
     return fast_two_sum(root, (((ah - p) - e) + al) / (2.0 * root))
-
-
-@njit(cache=True, error_model="numpy")
-def fused(a: float, b: float, c: float) -> float:
-    """Return ``a b + c``, rounded once.
-
-    After Boldo and Melquiond: what the two rounded operations leave is rounded to odd before it is
-    added. Within the range of products above.
-    """
-    product, rest = two_product(a, b)
-    upper, lower = two_sum(c, rest)
-    total, left = two_sum(product, upper)
-    odd, error = two_sum(left, lower)
-    if error != 0.0 and bits_of(odd) & 1 == 0:
-        # one double over towards what was rounded off
-        odd = double_of(bits_of(odd) + (1 if (error > 0.0) == (odd > 0.0) else -1))
-    return total + odd

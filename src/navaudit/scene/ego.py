@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from navaudit import vehicle
 from navaudit.axes import AX, HEADING, STATE, VX, X, Y
 from navaudit.compiled import njit
-from navaudit.numerics.twofold import fused
+from navaudit.numerics.twofold import bits_of, double_of, two_product, two_sum
 from navaudit.world.logs import Frame
 from navaudit.world.trigonometry import LIBM, Trig
 
@@ -85,3 +85,20 @@ def _inverse(
     if swapped:
         return (low_x, top_x, shift_x), (by_f, top_y, shift_y)
     return (top_x, low_x, shift_x), (top_y, by_f, shift_y)
+
+
+@njit(cache=True, error_model="numpy")
+def fused(a: float, b: float, c: float) -> float:
+    """Return ``a b + c``, rounded once.
+
+    After Boldo and Melquiond: what the two rounded operations leave is rounded to odd before it is
+    added. Within the range of `navaudit.numerics.twofold`.
+    """
+    product, rest = two_product(a, b)
+    upper, lower = two_sum(c, rest)
+    total, left = two_sum(product, upper)
+    odd, error = two_sum(left, lower)
+    if error != 0.0 and bits_of(odd) & 1 == 0:
+        # one double over towards what was rounded off
+        odd = double_of(bits_of(odd) + (1 if (error > 0.0) == (odd > 0.0) else -1))
+    return total + odd

@@ -18,7 +18,6 @@ import numpy.typing as npt
 
 from navaudit.arrays import frozen
 from navaudit.errors import BadInput
-from navaudit.numerics.twofold import fused
 from navaudit.world import pickles
 from navaudit.world.trigonometry import LIBM, Trig
 
@@ -160,10 +159,8 @@ def heading_of(rotation: Sequence[float] | Floats, trig: Trig = LIBM) -> float:
     3.141592653589793
     """
     w, x, y, z = (float(part) for part in rotation)
-    total = 0.0
-    for part in (w, x, y, z):
-        # NumPy leaves the sum to OpenBLAS, which fuses; it shows where the length is not one
-        total = fused(part, part, total)
+    # in turn and not fused, as OpenBLAS's Haswell kernel; it shows where the length is not one
+    total = w * w + x * x + y * y + z * z
     if not abs(1.0 - total) < _UNIT and total > 0.0:
         size = math.sqrt(total)
         w, x, y, z = w / size, x / size, y / size, z / size
