@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final, cast, get_args
+from typing import Final, cast, get_args
 
 import click
 
 from navaudit.audit.census import Census, HumanQuestion
-from navaudit.audit.rounds import Answers, Question, gather, go_round, read_part
+from navaudit.audit.rounds import Question, gather, go_round, read_part
 from navaudit.audit.v1 import V1Question
 from navaudit.audit.v1_census import V1Census
 from navaudit.commands.asking import folder_or_none, processors, tell
 from navaudit.commands.telling import telling
 from navaudit.numerics.profiles import Solver
-from navaudit.report.tabled import Results
+from navaudit.report.censused import by_v1, by_v2
 from navaudit.scene.store import SceneSet
 from navaudit.score.score import Ddc, Settings
 
@@ -76,34 +76,7 @@ def census(
         answers = gather((read_part(part) for part in parts), str(scenes))
     told = {"scenes": opened.digest(), "version": version, "solver": solver, **question.record()}
     if version == "v1":
-        results = _by_v1(V1Census.of(answers), told)
+        results = by_v1(V1Census.of(answers), told)
     else:
         results = by_v2(Census.of(answers, chosen, worst), told)
     tell(results, out, as_json, answers.failures)
-
-
-def _said(answers: Answers) -> list[str]:
-    said = [f"{len(answers.tokens):,} scenes of {len(set(answers.logs)):,} logs."]
-    if answers.passed_over:
-        said.append(f"{len(answers.passed_over):,} scenes have no human and are left out.")
-    return said
-
-
-def by_v2(found: Census, told: dict[str, Any]) -> Results:
-    """Say what a census by v2 found."""
-    said = [
-        *_said(found.answers),
-        f"Solver {found.solver}; the rule fires on {int(found.fired.sum()):,} scenes.",
-    ]
-    return Results(
-        "navaudit census", "What the human scores", said, found.tables(), found.findings(), told,
-        (found.rows(),), " ".join(said),
-    )  # fmt: skip
-
-
-def _by_v1(found: V1Census, told: dict[str, Any]) -> Results:
-    title = "What the human scores by NAVSIM v1"
-    said = _said(found.answers)
-    return Results(
-        "navaudit census", title, said, found.tables(), found.findings(), told, (found.rows(),)
-    )

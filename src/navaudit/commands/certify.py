@@ -14,26 +14,19 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from navaudit import provenance
-from navaudit.audit.table import Table as Counts
 from navaudit.axes import COLUMNS
 from navaudit.commands.telling import telling
 from navaudit.labels.certificate import Certificate, Side
 from navaudit.labels.certify import certify as certify_sides
 from navaudit.labels.certify import open_side
 from navaudit.labels.policies import POLICIES
-from navaudit.report.numbers import write_numbers
-from navaudit.report.tabled import write_tables
-from navaudit.scene.whole import put, whole_file
+from navaudit.report.certified import RESIDUALS, SUMMARY, said, summary, write_certificate
 
 _NOT_THE_SAME: Final = 1
 _NAMED: Final = 10
 """Residual tokens that are printed."""
 _TOLD: Final = 1000
 """Residual tokens in the JSON object; the file of residuals has them all."""
-
-SUMMARY: Final = "certificate.json"
-RESIDUALS: Final = "residuals.jsonl"
 
 _PATH: Final = click.Path(path_type=Path)
 _POLICY: Final = click.Choice(POLICIES)
@@ -73,11 +66,11 @@ def certify(
     with telling("tokens") as say:
         found = certify_sides(*sides, workers=workers or len(os.sched_getaffinity(0)), say=say)
     if out is not None:
-        write(found, out)
+        write_certificate(out, found)
     if as_json:
         told = list(islice(found.residuals(), _TOLD))
         left_out = found.population - found.equal - len(told)
-        click.echo(json.dumps({**_summary(found), "residuals": told, "left_out": left_out}))
+        click.echo(json.dumps({**summary(found), "residuals": told, "left_out": left_out}))
     else:
         _print(found, out)
     if not found.same:
@@ -89,25 +82,8 @@ def _open(path: Path, policy: str) -> Side:
         return open_side(path, policy, say)
 
 
-def _summary(found: Certificate) -> dict[str, Any]:
-    return {**found.record(), "provenance": provenance.here()}
-
-
-def write(found: Certificate, out: Path) -> None:
-    """Write the certificate, its residuals, and its numbers last."""
-    with whole_file(out / RESIDUALS) as stream:
-        for one in found.residuals():
-            stream.write(json.dumps(one).encode() + b"\n")
-    put(out / SUMMARY, (json.dumps(_summary(found), indent=1) + "\n").encode())
-    write_tables(out, [_column_table(found)])
-    inputs = {"a": found.a.record(), "b": found.b.record()}
-    a, b = (f"{one.path.name} under policy {one.policy}" for one in (found.a, found.b))
-    lead = f"A is {a}, B {b}. {_said(found)[-1]}"
-    write_numbers(out, found.numbers(SUMMARY), "navaudit certify", inputs, lead=lead)
-
-
 def _print(found: Certificate, out: Path | None) -> None:
-    for sentence in _said(found):
+    for sentence in said(found):
         click.echo(sentence)
     if found.equal + len(found.only_a) + len(found.only_b) < found.population:
         _print_columns(found)
@@ -117,28 +93,6 @@ def _print(found: Certificate, out: Path | None) -> None:
     if more > 0:
         all_of_them = f"all in {out / RESIDUALS}" if out else "--out DIR writes all of them"
         click.echo(f"and {more:,} more, {all_of_them}", err=True)
-
-
-def _said(found: Certificate) -> list[str]:
-    return [
-        *(
-            f"{name}: {side.path}, policy {side.policy}, {len(side.tokens):,} tokens."
-            for name, side in (("A", found.a), ("B", found.b))
-        ),
-        f"{found.equal:,} of {found.population:,} tokens are the same on all nine columns; "
-        f"{found.ties:,} storage ties, {found.different:,} different, "
-        f"{len(found.only_a):,} only in A, {len(found.only_b):,} only in B.",
-    ]
-
-
-def _column_table(found: Certificate) -> Counts:
-    columns = found.record()["columns"]
-    return Counts(
-        "certified_columns",
-        f"Tokens and entries whose bytes differ, of {found.population:,} tokens.",
-        ("column", "tokens that differ", "entries that differ"),
-        tuple((name, *columns[name].values()) for name in COLUMNS),
-    )
 
 
 def _print_columns(found: Certificate) -> None:
@@ -152,6 +106,6 @@ def _print_columns(found: Certificate) -> None:
 
 
 def _where(residual: dict[str, Any]) -> str:
-    said = [f"{name} in {told['entries']:,}" for name, told in residual.get("columns", {}).items()]
-    said += [residual["reason"]] if "reason" in residual else []
-    return f": {', '.join(said)}" if said else ""
+    why = [f"{name} in {told['entries']:,}" for name, told in residual.get("columns", {}).items()]
+    why += [residual["reason"]] if "reason" in residual else []
+    return f": {', '.join(why)}" if why else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any, Final, cast, get_args
+from typing import Final, cast, get_args
 
 import click
 
@@ -14,17 +14,15 @@ from navaudit.audit.rounds import go_round, read_part
 from navaudit.commands.asking import processors, tell
 from navaudit.commands.telling import telling
 from navaudit.errors import BadInput
-from navaudit.findings import NOT_DEFINED
 from navaudit.labels.labelset import LabelSet
 from navaudit.numerics.profiles import Solver
-from navaudit.report.tabled import Results
+from navaudit.report.flipped import results
 from navaudit.scene.store import SceneSet
 from navaudit.scene.vocabulary import Vocabulary, read_vocabulary
 from navaudit.score.score import Settings
 
 _PATH: Final = click.Path(path_type=Path)
 _NO: Final = 1
-_NAMED: Final = 4
 
 
 @click.command()
@@ -89,38 +87,3 @@ def _candidates(given: Path | None, labels: LabelSet) -> Vocabulary:
 def _solver(labels: LabelSet) -> Solver:
     solver = labels.settings.get("solver", "closed")
     return cast(Solver, solver) if solver in get_args(Solver) else "closed"
-
-
-def results(found: Flips, told: dict[str, Any]) -> Results:
-    """Say what the drives found."""
-    said = [
-        f"{found.candidates:,} candidates of {len(found.tokens):,} lane-keeping columns driven.",
-        f"{found.passed_over:,} scenes have no such column, no labels or no human.",
-    ]
-    for words, tokens in (
-        ("columns are stored otherwise than the drives say", found.differing),
-        ("human scores are stored otherwise than the human's drive says", found.human_differing),
-        ("checks against the human's path are stored otherwise", found.path_differing),
-    ):
-        if tokens:
-            more = ", ..." if len(tokens) > _NAMED else ""
-            said.append(f"{len(tokens):,} {words}: {', '.join(tokens[:_NAMED])}{more}.")
-    if found.agrees:
-        said.append("Every stored column is what the check says of the drives.")
-    title = "What the overwrite turns from failing to passing in lane keeping"
-    numbers = found.findings()
-    lead = " ".join([*_lead({one.name: one.text for one in numbers}), *said])
-    return Results("navaudit flips", title, said, found.tables(), numbers, told, lead=lead)
-
-
-def _lead(numbers: dict[str, str]) -> list[str]:
-    """Say what the overwrite turns to passing; nothing where it turns nothing."""
-    names = ("flip_T_lkH_fail_percent", "flip_T_dac_fail_percent", "flip_T_other_fail_percent")
-    own, road, other = (numbers.get(name, NOT_DEFINED) for name in names)
-    if NOT_DEFINED in (own, road, other):
-        return []
-    return [
-        f"Of the entries that the overwrite turns from failing to passing, {own} % fail lane "
-        f"keeping against the human's own path too, {road} % leave the road, and {other} % fail "
-        "another check."
-    ]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import sys
 from dataclasses import asdict
@@ -16,10 +14,9 @@ from rich.console import Console
 from rich.table import Table
 
 from navaudit import provenance
-from navaudit.report.latex import latex
 from navaudit.report.numbers import gather
 from navaudit.report.paper import DIFFERENT, NOT_MEASURED, REPRODUCED, Standing, stand, tally
-from navaudit.scene.whole import put
+from navaudit.report.standings import write_standings
 
 _DIFFERENCES: Final = 1
 _COLOURS: Final = {REPRODUCED: "green", DIFFERENT: "red", NOT_MEASURED: "dim"}
@@ -43,7 +40,7 @@ def paper(numbers: tuple[Path, ...], out: Path | None, everything: bool, as_json
     ours = gather(numbers)
     standings = stand(ours)
     if out is not None:
-        write(out, ours, standings)
+        write_standings(out, ours, standings)
     if as_json:
         told = [asdict(one) for one in standings]
         record = {"tally": tally(standings), "numbers": told, "provenance": provenance.here()}
@@ -53,22 +50,6 @@ def paper(numbers: tuple[Path, ...], out: Path | None, everything: bool, as_json
         click.echo(", ".join(f"{n} {name}" for name, n in tally(standings).items()))
     if tally(standings)[DIFFERENT]:
         sys.exit(_DIFFERENCES)
-
-
-def write(out: Path, ours: dict[str, str], standings: tuple[Standing, ...]) -> None:
-    """Write the standings as a table, and our numbers as LaTeX."""
-    put(out / "paper.csv", _csv(standings).encode())
-    put(out / "numbers.tex", latex(ours).encode())
-
-
-def _csv(standings: tuple[Standing, ...]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("name", "paper", "ours", "standing", "why"))
-    writer.writerows(
-        (one.name, one.paper, one.ours or "", one.standing, one.why) for one in standings
-    )
-    return text.getvalue()
 
 
 def _print(standings: list[Standing]) -> None:

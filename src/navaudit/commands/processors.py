@@ -13,14 +13,13 @@ import click
 from navaudit.audit.environments import Absent, Environment, Ready, make_ready
 from navaudit.audit.processed import Processors
 from navaudit.audit.processors import ProcessorsQuestion
-from navaudit.audit.rounds import Answers, gather, go_round, read_part
+from navaudit.audit.rounds import gather, go_round, read_part
 from navaudit.commands.asking import processors as here
 from navaudit.commands.asking import tell
 from navaudit.commands.telling import telling
 from navaudit.errors import BadInput, Unhealthy
 from navaudit.numerics.lapack import SOLVERS
-from navaudit.report.difference_map import write_difference_map
-from navaudit.report.tabled import Results
+from navaudit.report.processed import draw, results
 from navaudit.scene.store import SceneSet
 from navaudit.scene.vocabulary import read_vocabulary
 from navaudit.score.score import Settings
@@ -161,34 +160,3 @@ def _labelled(given: str) -> tuple[str, str]:
     label, _, interpreter = given.rpartition("=")
     path = str(Path(interpreter).expanduser())
     return label, path if shutil.which(path) else interpreter
-
-
-def draw(found: Processors, answers: Answers, out: Path) -> None:
-    """Write the map of where labels differ, and its data."""
-    names = [one.ready.name for one in found.outcomes]
-    write_difference_map(out, names, answers.array["differing"], found.candidates)
-
-
-def results(found: Processors, told: dict[str, Any]) -> Results:
-    """Say what the environments came to."""
-    reference = found.outcomes[0].ready
-    said = [
-        f"{found.tokens:,} tokens of {found.candidates:,} candidates in {len(found.outcomes)} "
-        f"environments; the reference is {reference.name}.",
-        *(f"{one.name} was not run: {one.reason}." for one in found.absent),
-        f"Closed forms {'hold' if found.closed_holds else 'DO NOT hold'}: their labels have digest "
-        f"{found.closed_digest}.",
-    ]
-    title = "The same labels under other kernels"
-    return Results(
-        "navaudit processors", title, said, found.tables(), found.findings(), told,
-        lead=" ".join([_verdict(found), *said]),
-    )  # fmt: skip
-
-
-def _verdict(found: Processors) -> str:
-    others = len(found.outcomes) - 1
-    if not others:
-        return "Nothing but the reference was run."
-    same = sum(one.equal == (one.tokens,) * 2 for one in found.outcomes[1:])
-    return f"{same} of {others} other environments give the reference's labels, every bit."

@@ -17,10 +17,6 @@ from navaudit.audit.processors import ProcessorsQuestion
 from navaudit.audit.rounds import gather, go_round, read_part
 from navaudit.audit.sources import Sources
 from navaudit.axes import LOSS_COLUMNS
-from navaudit.commands import census as census_command
-from navaudit.commands import certify as certify_command
-from navaudit.commands import flips as flips_command
-from navaudit.commands import processors as processors_command
 from navaudit.demo.step import Demo, Facts
 from navaudit.errors import Unhealthy
 from navaudit.labels.certify import certify as certify_sides
@@ -29,7 +25,9 @@ from navaudit.labels.exchange import export_labels
 from navaudit.labels.generate import Job, generate
 from navaudit.labels.mapping import Labels
 from navaudit.labels.work import Processes
+from navaudit.report import censused, flipped, processed
 from navaudit.report.audited import write_audit
+from navaudit.report.certified import write_certificate
 from navaudit.report.explained import picture_of, write_picture
 from navaudit.report.tabled import write_results
 from navaudit.scene.scene import Scene
@@ -62,7 +60,7 @@ def take_census(demo: Demo) -> Facts:
     parts = go_round(scenes, question, out, workers=demo.workers, say=demo.say)
     answers = gather((read_part(part) for part in parts), str(scenes.folder))
     told = {"scenes": scenes.digest(), "version": "v2", "solver": "closed", **question.record()}
-    found = census_command.by_v2(Census.of(answers), told)
+    found = censused.by_v2(Census.of(answers), told)
     return _some(write_results(out, found), "population_tokens", "P1_count", "LK_forgiven")
 
 
@@ -80,7 +78,7 @@ def drive_flips(demo: Demo) -> Facts:
     question = FlipsQuestion(demo.labels(), demo.vocabulary(), Scoring())
     parts = go_round(scenes, question, out, workers=demo.workers, say=demo.say)
     found = Flips.of((read_part(part) for part in parts), str(scenes.folder))
-    numbers = write_results(out, flips_command.results(found, question.record()))
+    numbers = write_results(out, flipped.results(found, question.record()))
     if not found.agrees:
         raise Unhealthy(
             "a stored column is not what the drives say",
@@ -96,7 +94,7 @@ def certify(demo: Demo) -> Facts:
     labels, out = demo.at("labels"), demo.at("certificate")
     sides = [open_side(labels, policy, demo.say) for policy in ("raw", "published")]
     found = certify_sides(*sides, workers=demo.workers, say=demo.say)
-    certify_command.write(found, out)
+    write_certificate(out, found)
     return {"tokens": found.population, "equal": found.equal, "different": found.different}
 
 
@@ -119,8 +117,8 @@ def ask_processors(demo: Demo) -> Facts:
     parts = go_round(scenes, question, out, workers=1, say=demo.say)
     answers = gather((read_part(part) for part in parts), str(scenes.folder))
     found = Processors.of(answers, ready, absent, question.repeats)
-    processors_command.draw(found, answers, out)
-    write_results(out, processors_command.results(found, question.record()))
+    processed.draw(found, answers, out)
+    write_results(out, processed.results(found, question.record()))
     return {
         "environments": len(ready),
         "absent": {one.name: one.reason for one in absent},

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Final
 
 from navaudit import provenance
-from navaudit.commands import paper as paper_command
 from navaudit.demo.step import Demo, Facts
 from navaudit.report.numbers import TRACE, gather
 from navaudit.report.paper import stand, tally
 from navaudit.report.report import PAGE, Browse, write_report
+from navaudit.report.standings import write_standings
 
 RESULTS: Final = (
     "certificate",
@@ -64,7 +64,7 @@ def stand_beside_the_paper(demo: Demo) -> Facts:
     out = demo.at("paper")
     numbers = gather([demo.at("report")])
     standings = stand(numbers)
-    paper_command.write(out, numbers, standings)
+    write_standings(out, numbers, standings)
     return tally(standings)
 
 
