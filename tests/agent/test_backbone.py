@@ -20,7 +20,7 @@ PREFIX = "agent.model._backbone.image_encoder."
 @pytest.fixture(scope="module")
 def beside_timm():
     if find_spec("timm") is None:
-        pytest.skip("timm is not installed: pip install 'navaudit[learn]'")
+        pytest.skip("timm is not installed: pip install 'navaudit[test]'")
     run = subprocess.run([sys.executable, BESIDE], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)
