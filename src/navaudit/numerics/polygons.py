@@ -70,7 +70,8 @@ class Polygons:
 
     def _keep(self, **arrays: npt.NDArray[np.generic]) -> None:
         for name, array in arrays.items():
-            own = np.array(array)
+            # what nobody can write to, such as a mapped file, is kept as it is
+            own = np.array(array) if array.flags.writeable else array
             own.setflags(write=False)
             object.__setattr__(self, name, own)
 

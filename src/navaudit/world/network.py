@@ -6,7 +6,7 @@ object lives on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navaudit.arrays import frozen
+from navaudit.compiled import njit
 from navaudit.errors import BadInput
 from navaudit.numerics.polyline import vertex_measures
 from navaudit.world.areas import Areas
@@ -73,12 +74,9 @@ class Poses:
     def __post_init__(self) -> None:
         _keep(self, xyh=frozen(self.xyh, np.float64, (None, 3)))
         _keep(self, start=frozen(self.start, np.int64, (None,)))
-        xy = np.ascontiguousarray(self.xyh[:, :2])
-        lengths = [vertex_measures(xy[a:b])[-1] if b > a else 0.0 for a, b in self._spans()]
+        lengths = np.empty(len(self))
+        _lengths(self.xyh, self.start, lengths)
         _keep(self, length_m=frozen(lengths, np.float64, (len(self),)))
-
-    def _spans(self) -> Iterable[tuple[int, int]]:
-        return zip(self.start[:-1].tolist(), self.start[1:].tolist(), strict=True)
 
     @classmethod
     def along(cls, lines: Sequence[Floats], trig: Trig = LIBM) -> Poses:
@@ -118,6 +116,13 @@ class Poses:
         distance = np.sqrt(away[:, 0] * away[:, 0] + away[:, 1] * away[:, 1])
         vertex = int(np.argmin(distance))
         return vertex, float(distance[vertex])
+
+
+@njit(cache=True, error_model="numpy")
+def _lengths(xyh: Floats, start: Rows, out: Floats) -> None:
+    for line in range(len(out)):
+        first, last = start[line], start[line + 1]
+        out[line] = vertex_measures(xyh[first:last, :2])[-1] if last > first else 0.0
 
 
 @dataclass(frozen=True, eq=False)
