@@ -1,8 +1,12 @@
 """Checkpoints: what is saved continues to the bit, what does not fit is named, and no code runs."""
 
+import argparse
 import collections
 import copy
 import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -248,11 +252,16 @@ def widen(optimizer):
     optimizer["state"][0]["exp_avg"] = torch.zeros(3)
 
 
+def renumber(optimizer):
+    optimizer["state"][10_000] = optimizer["state"].pop(0)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         (shuffle, "the optimizer counts"),
         (widen, r"_keyval_embedding.weight, exp_avg is float32 \[3\]"),
+        (renumber, "the optimizer has moments of 10000"),
     ],
 )
 def test_moments_of_other_parameters_are_refused(tmp_path, whole, change, message):
@@ -271,6 +280,91 @@ def test_weights_alone_cannot_be_continued(tmp_path, whole):
         kept.restore(agent, make_adam(agent, 1e-3))
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content: content.update(optimizer_states=[3]),
+        lambda content: content.update(optimizer_states={}),
+        lambda content: content["optimizer_states"].append({}),
+        lambda content: content["optimizer_states"][0].pop("param_groups"),
+        lambda content: content["optimizer_states"][0]["state"][0].pop("exp_avg_sq"),
+        lambda content: content["optimizer_states"][0]["state"][0].update(exp_avg=1.0),
+    ],
+)
+def test_what_is_no_state_of_adam_is_said_to_be_none(tmp_path, whole, change):
+    path = save(tmp_path / "c", spoilt(whole, change))
+    with pytest.raises(BadInput, match="optimizer_states is not the state of one Adam"):
+        read_checkpoint(path)
+
+
+KEPT_BESIDE = """
+import argparse, collections, datetime, enum, functools, sys, types, typing
+import numpy as np, torch
+
+def settle(place, kind):
+    for stop in range(1, place.count(".") + 2):
+        name = ".".join(place.split(".")[:stop])
+        sys.modules.setdefault(name, types.ModuleType(name))
+    kind.__module__ = place
+    setattr(sys.modules[place], kind.__name__, kind)
+    return kind
+
+class DictConfig:
+    def __init__(self): self._content = {"lr": 2e-4}
+    def __setstate__(self, state): open("ran", "w")
+class AttributeDict(dict): pass
+class Trajectory:
+    def __reduce__(self): return Trajectory, (40,)
+class Kind(enum.Enum): EGO = "ego"
+
+settle("omegaconf.dictconfig", DictConfig)
+settle("pytorch_lightning.utilities.parsing", AttributeDict)
+settle("navsim.common.dataclasses", Trajectory)
+settle("navsim.common.enums", Kind)
+content = torch.load(sys.argv[1], weights_only=False)
+content.update(
+    hyper_parameters=DictConfig(), hparams_name="kwargs",
+    datamodule=AttributeDict(batch_size=22), arguments=argparse.Namespace(seed=0),
+)
+content["callbacks"]["Timer"] = {
+    "time_elapsed": datetime.timedelta(seconds=3), "seen": collections.defaultdict(list, a=[1]),
+    "last": collections.deque([1, 2], maxlen=4), "counts": collections.Counter("aab"),
+    "scores": np.arange(3.0), "plan": Trajectory(), "kind": Kind.EGO, "any": typing.Any,
+    "make": functools.partial(int, base=2), "places": {1, 2}, "inf": float("inf"),
+}
+content["loops"]["fit_loop"]["epoch_progress"] = Trajectory()
+torch.save(content, sys.argv[2])
+"""
+"""Saves a checkpoint again with what trainers keep, of classes that this process alone knows."""
+
+
+def test_what_trainers_keep_beside_weights_is_not_needed(tmp_path, whole, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = save(tmp_path / "plain.ckpt", whole)
+    run = [sys.executable, "-c", KEPT_BESIDE, "plain.ckpt", "full.ckpt"]
+    subprocess.run(run, check=True, cwd=tmp_path)
+    plain, full = read_checkpoint(path), read_checkpoint(tmp_path / "full.ckpt")
+    assert {"omegaconf", "pytorch_lightning", "navsim"}.isdisjoint(sys.modules)
+    assert not (tmp_path / "ran").exists()
+    assert (full.epoch, full.step) == (19, 4800)
+    agents = [one.agent(shape=TINY) for one in (plain, full)]
+    assert same(*map(logits_of, agents))
+    for kept, agent in zip((plain, full), agents, strict=True):
+        adam = make_adam(agent, 0.0)
+        kept.restore(agent, adam)
+        train(agent, adam, 1)
+    assert same(*map(logits_of, agents))
+
+
+def test_a_husk_among_the_weights_is_refused(tmp_path, whole):
+    def change(content):
+        content["state_dict"][PREFIX + "downscale_layer.bias"] = argparse.Namespace()
+
+    path = save(tmp_path / "c", spoilt(whole, change))
+    with pytest.raises(BadInput, match=r"something else than tensors: agent\.model\.downscale"):
+        read_checkpoint(path)
+
+
 class Evil:
     """Would run a command, were it unpickled."""
 
@@ -282,6 +376,21 @@ def test_code_in_a_checkpoint_is_refused_and_not_run(tmp_path, whole, monkeypatc
     monkeypatch.chdir(tmp_path)
     path = save(tmp_path / "c", spoilt(whole, lambda content: content.update(x=Evil())))
     with pytest.raises(Refused, match=r"asks for \w+\.system"):
+        read_checkpoint(path)
+    assert not (tmp_path / "evil").exists()
+
+
+class Sly(Evil):
+    """Would write a file, by a name that no list of torch's blocks."""
+
+    def __reduce__(self):
+        return shutil.copy, ("c", "evil")
+
+
+def test_names_of_unknown_origin_are_refused(tmp_path, whole, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = save(tmp_path / "c", spoilt(whole, lambda content: content.update(x=Sly())))
+    with pytest.raises(Refused, match=r"asks for shutil\.copy"):
         read_checkpoint(path)
     assert not (tmp_path / "evil").exists()
 

@@ -14,27 +14,24 @@ one entry of our own, ``navaudit``, with the agent's shape, the provenance and t
 
 from __future__ import annotations
 
-import re
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PosixPath
+from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.optim import Adam
-from torch.serialization import safe_globals
 
 from navaudit import provenance
 from navaudit.agent.backbone import VoVNet
 from navaudit.agent.fit import expect_fit
 from navaudit.agent.loops import Progress, loops_of
 from navaudit.agent.model import Agent
+from navaudit.agent.saved import read_saved
 from navaudit.agent.shapes import GTRS_DENSE, AgentShape
 from navaudit.agent.slots import PREFIX, slots
-from navaudit.errors import BadInput, NavauditError, Refused
+from navaudit.errors import BadInput
 from navaudit.scene.whole import whole_file
 
 __all__ = ["Checkpoint", "Progress", "read_checkpoint", "read_encoder", "write_checkpoint"]
@@ -45,16 +42,6 @@ LIGHTNING: Final = "2.2.1"
 VOCABULARY: Final = "_trajectory_head.vocab"
 OURS: Final = "navaudit"
 _DD3D: Final = "img_backbone."
-_SCALAR: Final = np.float64(0.0).__reduce__()[0]
-_HARMLESS: Final[list[Any]] = [
-    PosixPath,
-    np.dtype,
-    *(type(np.dtype(code)) for code in "?bhilqBHILQefd"),
-    (_SCALAR, "numpy.core.multiarray.scalar"),
-    (_SCALAR, "numpy._core.multiarray.scalar"),
-]
-"""What a trainer may have kept beside its weights, on top of what torch allows."""
-
 _MOMENTS: Final = ("exp_avg", "exp_avg_sq")
 
 
@@ -109,7 +96,7 @@ class Checkpoint:
 
 def read_checkpoint(path: Path) -> Checkpoint:
     """Read a checkpoint of the stock code or of ours; no code in it is run."""
-    content = _load(path)
+    content = read_saved(path)
     state = _tensors(content.get("state_dict"), path)
     named = {name.removeprefix(PREFIX): one for name, one in state.items()}
     strange = [name for name in state if not name.startswith(PREFIX)]
@@ -121,12 +108,11 @@ def read_checkpoint(path: Path) -> Checkpoint:
             expected=f"names that begin with {PREFIX}",
         )
     ours = content.get(OURS, {})
-    states = content.get("optimizer_states") or [None]
     shape = ours.get("shape")
     return Checkpoint(
         where=path,
         state=named,
-        optimizer=states[0],
+        optimizer=_optimizer(content.get("optimizer_states"), path),
         epoch=_count(content, "epoch", path),
         step=_count(content, "global_step", path),
         shape=AgentShape.from_record(shape, str(path)) if shape else GTRS_DENSE,
@@ -181,50 +167,11 @@ def _told_once(value: Any, texts: dict[str, str]) -> Any:
 
 def read_encoder(path: Path, encoder: VoVNet) -> None:
     """Give an encoder the weights of DD3D (``dd3d_det_final.pth``) that the agents began with."""
-    content = _load(path)
+    content = read_saved(path)
     state = _tensors(content.get("state_dict", content), path)
     own = {name.split(_DD3D, 1)[1]: one for name, one in state.items() if _DD3D in name}
     expect_fit(own, encoder.state_dict(), str(path))
     encoder.load_state_dict(own)
-
-
-def _load(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        raise BadInput("there is no such checkpoint", where=str(path), expected="a file")
-    try:
-        mapped = zipfile.is_zipfile(path)
-        with safe_globals(_HARMLESS):
-            content = torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
-    except MemoryError:
-        raise
-    except Exception as error:  # torch raises whatever its reader met
-        raise _unreadable(path, error) from error
-    if not isinstance(content, dict):
-        raise BadInput(
-            f"the file holds a {type(content).__name__}",
-            where=str(path),
-            expected="a checkpoint: a dictionary with state_dict",
-        )
-    return content
-
-
-def _unreadable(path: Path, error: Exception) -> NavauditError:
-    text = str(error)
-    asked = re.search(r"GLOBAL (\S+)", text)
-    if asked:
-        return Refused(
-            f"the checkpoint asks for {asked[1]}, which weights have no use for",
-            where=str(path),
-            expected="tensors, numbers, text and containers of them",
-            remedy="save it again without that, where you trust its author",
-        )
-    first = text.strip().splitlines()[0] if text.strip() else type(error).__name__
-    return BadInput(
-        f"the checkpoint cannot be read: {first:.200}",
-        where=str(path),
-        expected="a whole file that torch has saved",
-        remedy="fetch it again",
-    )
 
 
 def _tensors(value: Any, path: Path) -> dict[str, Tensor]:
@@ -248,6 +195,35 @@ def _count(content: Mapping[str, Any], key: str, path: Path) -> int:
     return value
 
 
+def _optimizer(value: Any, path: Path) -> dict[str, Any] | None:
+    """Return the state of the one optimizer; None where none was saved."""
+    if value is None or value == []:
+        return None
+    if not isinstance(value, list) or len(value) != 1 or not _is_adams(value[0]):
+        raise BadInput(
+            "optimizer_states is not the state of one Adam",
+            where=str(path),
+            expected="one dictionary of param_groups, and by number step, exp_avg and exp_avg_sq",
+        )
+    return dict(value[0])
+
+
+def _is_adams(state: object) -> bool:
+    if not isinstance(state, dict) or not {"param_groups", "state"} <= set(state):
+        return False
+    groups, moments = state["param_groups"], state["state"]
+    if not isinstance(groups, list) or not isinstance(moments, dict):
+        return False
+    return all(
+        isinstance(one, dict) and isinstance(one.get("params"), list) for one in groups
+    ) and all(
+        isinstance(one, dict)
+        and "step" in one
+        and all(isinstance(one.get(kind), Tensor) for kind in _MOMENTS)
+        for one in moments.values()
+    )
+
+
 def _expect_moments(optimizer: Mapping[str, Any], agent: Agent, where: str) -> None:
     """Refuse Adam's state where a number does not mean the parameter that it means here."""
     names = slots(agent)
@@ -257,6 +233,13 @@ def _expect_moments(optimizer: Mapping[str, Any], agent: Agent, where: str) -> N
             f"the optimizer counts {len(numbers)} parameters",
             where=where,
             expected=f"numbers 0 to {len(names) - 1}, in this order",
+        )
+    strange = [number for number in optimizer["state"] if number not in range(len(names))]
+    if strange:
+        raise BadInput(
+            f"the optimizer has moments of {strange[0]!r:.40}",
+            where=where,
+            expected=f"of numbers from 0 to {len(names) - 1}",
         )
     parameters = dict(agent.named_parameters())
     moments, wanted = {}, {}
