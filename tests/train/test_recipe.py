@@ -4,9 +4,11 @@ import re
 import shlex
 from pathlib import Path
 
+import click
 import pytest
 
 from navaudit.agent.shapes import SHAPES
+from navaudit.cli import main
 from navaudit.errors import BadInput
 from navaudit.train.recipe import Recipe, read_recipe, with_arm
 from navaudit.train.targets import ARMS
@@ -150,6 +152,26 @@ def test_every_experiment_is_read_and_says_what_it_is(path, tmp_path):
     assert words[:3] == ["navaudit", "train", f"experiments/{path.name}"]
     if recipe.shape:
         assert recipe.shape in SHAPES
+
+
+COMMANDS = [
+    (path.stem, words[1:])
+    for path in FILES
+    for words in map(shlex.split, re.findall(r"^(?:#   |command = \")(navaudit [^\"\n]*)",
+                                             path.read_text(), flags=re.MULTILINE))
+]  # fmt: skip
+
+
+def test_commands_are_found():
+    assert {name for name, _ in COMMANDS} == {path.stem for path in FILES}
+    assert {words[0] for _, words in COMMANDS} == {"train", "town", "scenes", "label"}
+
+
+@pytest.mark.parametrize(("name", "words"), COMMANDS)
+def test_every_command_of_an_experiment_is_one(name, words):
+    command = main.get_command(click.Context(main), words[0])
+    # arguments are read and checked, and nothing is run
+    command.make_context(words[0], words[1:])
 
 
 @pytest.mark.parametrize("path", [one for one in FILES if one.stem.startswith("gtrs-")],
