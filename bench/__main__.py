@@ -1,7 +1,7 @@
 """All figures, or those of some modules: ``python -m bench [MODULE...] [--write]``.
 
-``--write`` also puts them into README, beside what was measured of the other modules before; the
-figures are kept in ``bench/measured.json``, and a test reads README back against it.
+``--write`` also puts them into README and the docs, beside what was measured of the other modules
+before; the figures are kept in ``bench/measured.json``, and a test reads both back against it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from bench.figures import report, show, take
 from rich.console import Console
 
 MODULES: Final = (
-    "numerics", "trig", "stats", "scenes", "engine", "reference", "labels", "exchange", "audit",
-    "agent", "train", "probe", "compare",
+    "exactness", "reference", "numerics", "trig", "stats", "scenes", "engine", "labels", "exchange",
+    "audit", "agent", "train", "probe", "compare",
 )  # fmt: skip
 
 

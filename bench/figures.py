@@ -20,6 +20,7 @@ from rich.table import Table
 from threadpoolctl import threadpool_limits
 
 from navaudit import provenance
+from navaudit.numerics.platform import examine
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ def show(figure: Figure, console: Console) -> None:
 def report(measured: Sequence[Figure]) -> dict[str, Any]:
     """One JSON object of figures, with what they were measured from."""
     figures = {one.name: asdict(one) for one in measured}
-    return {"figures": figures, "provenance": provenance.here()}
+    processor = examine().processor
+    return {"figures": figures, "provenance": {**provenance.here(), "processor": processor}}
 
 
 def run(title: str, figures: Sequence[Measure], every_core: Sequence[Measure] = ()) -> None:
