@@ -73,6 +73,7 @@ def test_a_set_holds_the_scenes_of_all_logs(alone):
     assert len(alone) == COUNT
     assert alone.logs == tuple(f"log{i:02}" for i in range(COUNT))
     assert alone.failures == ()
+    assert sorted(one.name for one in alone.folder.iterdir()) == ["lock", "logs", "manifest.json"]
     assert [scene.log for scene in alone] == list(alone.logs)
     assert all(len(scene.reference) == 51 for scene in alone)
 

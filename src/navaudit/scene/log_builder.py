@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from navaudit import provenance
 from navaudit.errors import BadInput, NavauditError
+from navaudit.scene.atlas import Atlas
 from navaudit.scene.build import build_scene, location_of
 from navaudit.scene.crew import Work
 from navaudit.scene.filters import SceneFilter
@@ -19,9 +20,9 @@ from navaudit.scene.outlook import Outlook
 from navaudit.scene.reference import Judge, propose
 from navaudit.scene.scene import Scene, Track
 from navaudit.scene.splits import Pick, scenes_of
-from navaudit.scene.store import log_path
+from navaudit.scene.store import SCRATCH, log_path
 from navaudit.world.logs import Log, read_log
-from navaudit.world.maps import Map, load_map, map_file
+from navaudit.world.maps import map_file
 from navaudit.world.trigonometry import HOUSE, LIBM, Trig
 
 TRIGS: Final[Mapping[str, Trig]] = {one.name: one for one in (LIBM, HOUSE)}
@@ -52,13 +53,13 @@ def begin(recipe: Recipe, folder: Path) -> Work:
 
 
 class LogBuilder:
-    """Makes the scenes of logs, keeping every map once it is read."""
+    """Makes the scenes of logs, keeping every map once it is there."""
 
     def __init__(self, recipe: Recipe, folder: Path) -> None:
         self.recipe = recipe
         self.folder = folder
         self.trig = TRIGS[recipe.trig]
-        self._maps: dict[str, Map] = {}
+        self.atlas = Atlas(folder / SCRATCH, recipe.maps, self.trig)
         self._digests: dict[str, str | None] = {}
 
     def __call__(self, chunk: tuple[Path, ...]) -> Iterator[str]:
@@ -140,13 +141,9 @@ class LogBuilder:
             after = planned.memory
             return planned.track
 
-        map_ = self._map(location_of(log.frames[pick.frame]))
+        place = location_of(log.frames[pick.frame])
+        map_ = self.atlas.map(place, self._map_digest(place))
         return build_scene(log, pick.frame, map_, plan, trig=self.trig), after
-
-    def _map(self, location: str) -> Map:
-        if location not in self._maps:
-            self._maps[location] = load_map(self.recipe.maps, location, trig=self.trig)
-        return self._maps[location]
 
     def _left_out(self, log: Log, picks: tuple[Pick, ...]) -> Iterator[Failure]:
         """Tell of wanted tokens that are in this log and make no scene."""

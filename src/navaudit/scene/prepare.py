@@ -6,6 +6,7 @@ processes, the order in which they come to an end, or how often the work was cut
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +16,7 @@ from typing import Any, Protocol
 from navaudit import provenance
 from navaudit.scene.crew import Finished, Lost, Work, run
 from navaudit.scene.logfile import Failure
-from navaudit.scene.store import SceneSet, complete_set, open_folder
+from navaudit.scene.store import SCRATCH, SceneSet, complete_set, open_folder
 from navaudit.scene.whole import held, sweep
 
 Say = Callable[[str, int, int], None]
@@ -63,12 +64,16 @@ def prepare(folder: Path, job: Job, *, workers: int = 1, say: Say = _silent) -> 
         open_folder(folder, settings, here)
         sweep(folder)
         sweep(folder / "logs")
+        sweep(folder / SCRATCH)
         plan = job.plan()
         finished, lost = _work(plan, folder, workers, say)
         told = [*plan.failures, *lost]
         made = complete_set(folder, settings, here, finished, told)
         unseen = list(_unseen(plan.wanted, made))
-        return complete_set(folder, settings, here, finished, [*told, *unseen]) if unseen else made
+        if unseen:
+            made = complete_set(folder, settings, here, finished, [*told, *unseen])
+        shutil.rmtree(folder / SCRATCH, ignore_errors=True)
+        return made
 
 
 def _work(plan: Plan, folder: Path, workers: int, say: Say) -> tuple[list[str], list[Failure]]:

@@ -24,22 +24,22 @@ def arrays_of(scene: Scene) -> dict[str, Array]:
     """Return everything in a scene as little-endian, C-ordered arrays by dotted name."""
     traffic, lights, ground = scene.traffic, scene.lights, scene.ground
     arrays: dict[str, Array] = {
-        **_texts("name", (scene.token, scene.log, scene.location)),
+        **texts_of("name", (scene.token, scene.log, scene.location)),
         "time_us": np.array(scene.time_us, np.int64),
         "ego": scene.ego,
-        **_texts("traffic.token", traffic.token),
+        **texts_of("traffic.token", traffic.token),
         "traffic.kind": traffic.kind,
         "traffic.box": traffic.box,
         "traffic.present": traffic.present,
         "traffic.velocity_mps": traffic.velocity_mps,
-        **_texts("lights.connector", lights.connector),
+        **texts_of("lights.connector", lights.connector),
         **_polygons("lights.polygons", lights.polygons),
         "lights.red": lights.red,
-        **_texts("ground.id", ground.id),
+        **texts_of("ground.id", ground.id),
         "ground.kind": ground.kind,
         **_polygons("ground.polygons", ground.polygons),
         "ground.on_route": ground.on_route,
-        **_texts("route_lane", scene.route_lane),
+        **texts_of("route_lane", scene.route_lane),
         "centreline": scene.centreline,
         "past.time_us": scene.past.time_us,
         "past.state": scene.past.state,
@@ -52,11 +52,8 @@ def arrays_of(scene: Scene) -> dict[str, Array]:
 
 
 def scene_from(arrays: Mapping[str, Array]) -> Scene:
-    """Return the scene of these arrays; read-only ones are kept as they are.
-
-    Polygons alone are copied, for their bounds are worked out anew.
-    """
-    token, log, location = _read_texts(arrays, "name")
+    """Return the scene of these arrays; read-only ones are kept as they are."""
+    token, log, location = read_texts(arrays, "name")
     return Scene(
         token=token,
         log=log,
@@ -64,24 +61,24 @@ def scene_from(arrays: Mapping[str, Array]) -> Scene:
         time_us=int(arrays["time_us"]),
         ego=arrays["ego"],
         traffic=Traffic(
-            _read_texts(arrays, "traffic.token"),
+            read_texts(arrays, "traffic.token"),
             arrays["traffic.kind"],
             arrays["traffic.box"],
             arrays["traffic.present"],
             arrays["traffic.velocity_mps"],
         ),
         lights=Lights(
-            _read_texts(arrays, "lights.connector"),
+            read_texts(arrays, "lights.connector"),
             _read_polygons(arrays, "lights.polygons"),
             arrays["lights.red"],
         ),
         ground=Ground(
-            _read_texts(arrays, "ground.id"),
+            read_texts(arrays, "ground.id"),
             arrays["ground.kind"],
             _read_polygons(arrays, "ground.polygons"),
             arrays["ground.on_route"],
         ),
-        route_lane=_read_texts(arrays, "route_lane"),
+        route_lane=read_texts(arrays, "route_lane"),
         centreline=arrays["centreline"],
         human=arrays.get("human"),
         past=Track(arrays["past.time_us"], arrays["past.state"]),
@@ -93,13 +90,15 @@ def _little(array: Array) -> Array:
     return np.asarray(array, array.dtype.newbyteorder("<"), order="C")
 
 
-def _texts(name: str, texts: Iterable[str]) -> dict[str, Array]:
+def texts_of(name: str, texts: Iterable[str]) -> dict[str, Array]:
+    """Return texts as two arrays: their bytes in UTF-8, and where each ends."""
     encoded = [text.encode("utf-8", _SURROGATES) for text in texts]
     ends = np.cumsum([len(one) for one in encoded], dtype=np.int64)
     return {f"{name}.text": np.frombuffer(b"".join(encoded), np.uint8), f"{name}.end": ends}
 
 
-def _read_texts(arrays: Mapping[str, Array], name: str) -> tuple[str, ...]:
+def read_texts(arrays: Mapping[str, Array], name: str) -> tuple[str, ...]:
+    """Return the texts that `texts_of` made arrays of."""
     text = arrays[f"{name}.text"].tobytes()
     ends = arrays[f"{name}.end"].tolist()
     starts = [0, *ends[:-1]]

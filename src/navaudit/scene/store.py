@@ -5,6 +5,7 @@
     manifest.json        what the set is made from and what is in it; see `navaudit.scene.manifest`
     logs/<log>.scenes    the scenes of one log; see `navaudit.scene.logfile`
     lock                 held by the run that writes
+    scratch/             what its processes share; gone when the set is complete
 """
 
 from __future__ import annotations
@@ -28,9 +29,11 @@ from navaudit.scene.manifest import (
 from navaudit.scene.scene import Scene
 
 __all__ = [
-    "MANIFEST", "Failure", "LogFile", "SceneSet", "complete_set", "log_path", "open_folder",
-    "write_log", "writing_log",
+    "MANIFEST", "SCRATCH", "Failure", "LogFile", "SceneSet", "complete_set", "log_path",
+    "open_folder", "write_log", "writing_log",
 ]  # fmt: skip
+
+SCRATCH: Final = "scratch"
 
 _OPEN_LOGS: Final = 8
 """How many logs stay mapped for the next scene; mapping again costs milliseconds."""

@@ -93,3 +93,12 @@ def held(path: Path) -> Iterator[None]:
                 remedy="wait for it, or end it and run again",
             ) from error
         yield
+
+
+@contextmanager
+def in_turn(path: Path) -> Iterator[None]:
+    """Hold a lock file while the block runs, after waiting for whoever holds it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
