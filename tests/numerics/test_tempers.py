@@ -29,6 +29,21 @@ def quick_and_exact_pair(angle_rad):
 
 
 @njit
+def quick_and_exact_turn(angle_rad):
+    """Return the largest error of the turn that rounding brings, in parts of its bound."""
+    worst = 0.0
+    for angle in angle_rad:
+        sine, cosine = trig.sincos(angle)
+        sh, sl, ch, cl = trig._quick_pair(angle)
+        s, s_low, c, c_low = trig._exact_pair(angle)
+        quick = cosine * ((sine - sh) - sl) - sine * ((cosine - ch) - cl)
+        exact = c * ((sine - s) - s_low) - s * ((cosine - c) - c_low)
+        bound = abs(sine * cosine) * trig._TURN_RELATIVE + trig._TURN_ABSOLUTE
+        worst = max(worst, abs(quick - exact) / bound)
+    return worst
+
+
+@njit
 def quick_and_exact_direction(y, x):
     """Return the largest relative error of the quick direction and the share left to the exact."""
     worst, left = 0.0, 0
@@ -64,6 +79,17 @@ def test_the_quick_pair_keeps_its_bound_where_it_is_weakest():
     worst, left = quick_and_exact_pair(np.concatenate([sizes, half_steps]))
     tell("pair at its weakest", worst, left)
     assert worst < trig._RELATIVE
+
+
+def test_the_turn_of_rounded_points_keeps_its_bound():
+    rng = np.random.default_rng(5)
+    plain = rng.uniform(-3.0, 3.0, 300_000)
+    quarters = rng.choice([-1.0, 1.0], 100_000) * math.pi / 2.0
+    quarters += 2.0 ** rng.uniform(-50.0, 0.0, quarters.size)
+    small = 2.0 ** rng.uniform(-27.0, 0.0, 100_000)
+    worst = quick_and_exact_turn(np.concatenate([plain, quarters, small]))
+    print(f"turn: largest error {worst:.3f} of its bound")
+    assert 0.01 < worst < 1.0
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e7])

@@ -260,6 +260,19 @@ def test_wrap_by_atan2_is_its_definition(angle):
         assert abs(got - angle) <= 2.0**-51
 
 
+def test_wrap_by_atan2_is_its_definition_where_it_takes_the_short_way():
+    rng = np.random.default_rng(18)
+    turns = 2.0 ** rng.uniform(-30.0, 2.0, 200_000) * rng.choice([-1.0, 1.0], 200_000)
+    steps = rng.normal(0.0, 0.02, 300_000)
+    breakpoints = np.arange(-3 * STEPS, 3 * STEPS)[:, None] * (PI / STEPS)
+    near = (breakpoints + rng.integers(-500, 500, 100) * 2.0**-50).ravel()
+    ends = neighbours([2.0**-27, 3.0, PI / 2.0, PI, -(2.0**-27), -3.0, -PI])
+    angle = np.concatenate([turns, steps, near, ends])
+    got = angles.wrap_by_atan2_of(angle)
+    expected = angles.atan2_of(angles.sin_of(angle), angles.cos_of(angle))
+    assert np.array_equal(got.view(np.int64), expected.view(np.int64))
+
+
 def test_wrap_by_atan2_moves_some_angles_that_need_no_wrapping():
     angle = np.linspace(-3.0, 3.0, 10_001)
     moved = np.count_nonzero(angles.wrap_by_atan2_of(angle) != angle)

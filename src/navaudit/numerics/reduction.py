@@ -7,6 +7,7 @@ finite double, after Payne and Hanek. Both follow the textbook idea; constants c
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from navaudit.compiled import njit
 from navaudit.numerics.circle import (
@@ -45,28 +46,33 @@ def quick_step(angle_rad: float) -> tuple[int, float, float]:
 
 
 @njit(cache=True, error_model="numpy")
-def exact_step(angle_rad: float) -> tuple[int, float, float]:
-    """Return ``(step, rest, tail)``, a twofold rest right to 2**-102 of itself.
+def _digits(bits: int) -> tuple[int, int, int, int]:
+    """Return ``(low, middle, high, first)``: three digits of a significand, and their place.
 
-    For finite angles of at least 2**-27 rad in size. The significand, shifted to a multiple of the
-    limb size, times the digits of STEPS / (2 pi) gives a fixed-point count of steps; digits that
-    could only add whole turns are never touched, digits below 2**-240 are left out.
+    The significand of a finite double, shifted to a multiple of the digit size; its last digit
+    counts `first` digits of 2**-LIMB_BITS from the binary point.
     """
-    bits = bits_of(abs(angle_rad))
     exponent = (bits >> 52) - 1075
     significand = (bits & _SIGNIFICAND_MASK) | (1 << 52)
-    first_digit = exponent // LIMB_BITS
-    shift = exponent - LIMB_BITS * first_digit
+    first = exponent // LIMB_BITS
+    shift = exponent - LIMB_BITS * first
     low = (significand & _LIMB_MASK) << shift
     middle = ((significand >> LIMB_BITS) << shift) + (low >> LIMB_BITS)
-    low &= _LIMB_MASK
-    high = middle >> LIMB_BITS
-    middle &= _LIMB_MASK
+    return low & _LIMB_MASK, middle & _LIMB_MASK, middle >> LIMB_BITS, first
 
+
+@njit(cache=True, error_model="numpy")
+def _steps_of(bits: int) -> npt.NDArray[np.int64]:
+    """Return the steps in an angle in fixed point: whole steps, then digits of the fraction.
+
+    Digits of STEPS / (2 pi) that could only add whole turns are never touched, those below
+    2**-240 of a step are left out.
+    """
+    low, middle, high, first = _digits(bits)
     count = np.empty(_FRACTION_LIMBS + 1, dtype=np.int64)
     carry = 0
     for place in range(_FRACTION_LIMBS, -1, -1):
-        i = first_digit + PADDING_LIMBS + place
+        i = first + PADDING_LIMBS + place
         digit = (
             carry
             + low * STEPS_PER_RADIAN_LIMBS[i]
@@ -75,10 +81,18 @@ def exact_step(angle_rad: float) -> tuple[int, float, float]:
         )
         carry = digit >> LIMB_BITS
         count[place] = digit & _LIMB_MASK
+    return count
 
-    step = count[0]
+
+@njit(cache=True, error_model="numpy")
+def exact_step(angle_rad: float) -> tuple[int, float, float]:
+    """Return ``(step, rest, tail)``, a twofold rest right to 2**-102 of itself.
+
+    For finite angles of at least 2**-27 rad in size.
+    """
+    count = _steps_of(bits_of(abs(angle_rad)))
     rounds_up = count[1] >> (LIMB_BITS - 1)
-    step += rounds_up
+    step = count[0] + rounds_up
     rest, tail = 0.0, 0.0
     weight = 1.0
     for place in range(1, _FRACTION_LIMBS + 1):
