@@ -401,12 +401,15 @@ def test_a_broken_file_is_said_to_be_one(tmp_path, whole):
         "cut": data[: len(data) // 2],
         "empty": b"",
         "text": b"<html>not found</html>",
+        "another array": b"\x93NUMPY" + data[:200],
     }
     for name, data in broken.items():
         (tmp_path / name).write_bytes(data)
         with pytest.raises(BadInput, match="cannot be read") as caught:
             read_checkpoint(tmp_path / name)
         assert str(tmp_path / name) in caught.value.where
+        # nobody is told to read it in a way that runs code
+        assert "weights_only" not in str(caught.value)
     with pytest.raises(BadInput, match="no such checkpoint"):
         read_checkpoint(tmp_path / "nowhere")
 

@@ -148,3 +148,14 @@ def test_the_commands_of_experiments_are_commands(path):
     made = command.make_context("train", shlex.split(words)[2:])
     assert made.params["config"] == Path("experiments") / path.name
     assert made.params["out"].parts[:2] == ("DIR", "runs")
+
+
+def test_one_of_many_processes_is_refused_before_it_writes(place, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "8")
+    done = run(place / "small.toml", "--out", tmp_path / "run")
+    assert done.exit_code == 2
+    assert "started as 8 processes" in done.stderr
+    assert "without torchrun" in done.stderr
+    assert not (tmp_path / "run").exists()
+    monkeypatch.setenv("WORLD_SIZE", "1")
+    assert run(place / "small.toml", "--steps", 1, "--out", tmp_path / "run").exit_code == 0

@@ -112,7 +112,10 @@ def _unreadable(path: Path, error: Exception) -> NavauditError:
             expected="tensors, numbers, text, containers of them, and what trainers keep beside",
             remedy="save it again without that, where you trust its author",
         )
-    first = text.strip().splitlines()[0] if text.strip() else type(error).__name__
+    # torch's own words would have it read with weights_only off, which runs code
+    inner = re.search(r"WeightsUnpickler error: (.*)", text)
+    words = inner[1] if inner else text.strip()
+    first = words.splitlines()[0] if words else type(error).__name__
     return BadInput(
         f"the checkpoint cannot be read: {first:.200}",
         where=str(path),

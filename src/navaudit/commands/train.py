@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
+from typing import Any
 
 import click
 
 from navaudit import provenance
 from navaudit.commands.telling import telling
+from navaudit.errors import BadInput
+from navaudit.train.loop import Trained
 from navaudit.train.loop import train as run
 from navaudit.train.recipe import read_recipe
 from navaudit.train.targets import ARMS
@@ -53,18 +57,35 @@ def train(
       navaudit train experiments/town.toml --arm raw --seed 0 --at . --out runs/P0
       navaudit train experiments/gtrs-m-2.toml --at data --device cuda --out runs/M2
     """
+    _expect_alone()
     overrides = {"arm": arm, "seed": seed, "steps": steps, "device": device, "threads": threads}
     recipe = read_recipe(config, overrides, at)
     with telling("steps") as say:
         made = run(recipe, out, resume=resume, say=say)
-    record = {
+    if as_json:
+        click.echo(json.dumps({**_record(made), "provenance": provenance.here()}))
+    else:
+        click.echo(f"{made.checkpoint}: step {made.step}")
+        click.echo(f"draws {made.draws}")
+
+
+def _record(made: Trained) -> dict[str, Any]:
+    return {
         "checkpoint": str(made.checkpoint),
         "step": made.step,
         "draws": made.draws,
         "digest": provenance.digest_file(made.checkpoint),
     }
-    if as_json:
-        click.echo(json.dumps({**record, "provenance": provenance.here()}))
-    else:
-        click.echo(f"{made.checkpoint}: step {made.step}")
-        click.echo(f"draws {made.draws}")
+
+
+def _expect_alone() -> None:
+    """Refuse to be one of many processes, as launchers of distributed training start them."""
+    ranks = os.environ.get("WORLD_SIZE", "1")
+    if ranks.isdecimal() and int(ranks) > 1:
+        raise BadInput(
+            f"the command was started as {ranks} processes",
+            where="WORLD_SIZE",
+            expected="one process a run: it takes the whole step on one device, part by part",
+            remedy="start it without torchrun; give each arm and seed a device of its own: "
+            "--device cuda:0, --device cuda:1",
+        )
