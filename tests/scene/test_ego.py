@@ -40,7 +40,7 @@ def test_the_human_is_stocks_to_the_bit_given_its_sines(one):
     x, y, cosine, sine = np.array([[float.fromhex(v) for v in row] for row in one["pose"]]).T
     states = np.zeros((len(x), len(STATE)))
     states[:, X], states[:, Y] = x, y
-    given_ = Trig("given", lambda _: sine, lambda _: cosine, HOUSE.atan2, HOUSE.square)
+    given_ = Trig("given", lambda _: sine, lambda _: cosine, HOUSE.atan2, HOUSE.square, HOUSE.asinh)
     expected = [[float.fromhex(v) for v in row] for row in one["human"]]
     np.testing.assert_array_equal(human_of(states, trig=given_)[:, :2], np.array(expected)[:, :2])
     np.testing.assert_allclose(human_of(states, trig=given_), expected, rtol=0, atol=1e-15)

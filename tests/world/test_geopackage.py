@@ -20,6 +20,14 @@ def blob(shape, envelope=1, flags=0, order="<"):
     return head + (b"" if shape is None else shapely.to_wkb(shape))
 
 
+CURVE = struct.pack("<BII", 1, 10, 0)
+
+
+def nested(depth):
+    """A collection in a collection, and so on."""
+    return struct.pack("<BII", 1, 7, 1) * depth + shapely.to_wkb(Point(1, 2))
+
+
 def package(path, rows, extra="", declared="INTEGER"):
     base = sqlite3.connect(path)
     base.executescript(f"""
@@ -90,6 +98,11 @@ def test_an_empty_layer(tmp_path):
         (b"GP\x00\x0b" + bytes(90), "flags 0x0b"),
         (blob(box(0, 0, 1, 1))[:-3], "feature 8 cannot be read"),
         (blob(None), "feature 8 cannot be read"),
+        (blob(None) + CURVE, "feature 8 cannot be read: a geometry has type 10"),
+        (blob(None) + nested(5), "feature 8 cannot be read: a geometry has type 7"),
+        # deep enough to exhaust the stack of whoever recurses
+        (blob(None) + nested(300_000), "feature 8 cannot be read: a geometry has type 7"),
+        (blob(None) + struct.pack("<BII", 1, 6, 1 << 31), "feature 8 cannot be read"),
     ],
 )
 def test_bad_geometry_is_named(tmp_path, content, says):
@@ -101,7 +114,58 @@ def test_bad_geometry_is_named(tmp_path, content, says):
     assert "feature 8" in caught.value.what
 
 
-@pytest.mark.parametrize("value", [1.5, "east", b"x"])
+@pytest.mark.parametrize("shape", [
+    shapely.MultiPolygon([box(0, 0, 1, 1), box(2, 0, 3, 1)]),
+    shapely.MultiLineString([[[0, 0], [1, 1]], [[1, 1], [2, 3]]]),
+    shapely.force_3d(box(0, 0, 1, 1), 7.0),
+])  # fmt: skip
+@pytest.mark.parametrize("written", [{}, {"byte_order": 0}, {"flavor": "iso"}])
+def test_geometries_of_several_parts_and_with_heights(tmp_path, shape, written):
+    content = blob(None) + shapely.to_wkb(shape, output_dimension=3, **written)
+    with opened(package(tmp_path / "a.gpkg", [(1, content, 0)])) as file:
+        assert file.layer("places").shape[0].equals_exact(shape)
+
+
+def listed(path, rows, systems):
+    """A file whose layer is in system 7 of a table of systems."""
+    package(path, rows)
+    base = sqlite3.connect(path)
+    base.executescript("""
+        CREATE TABLE gpkg_spatial_ref_sys (srs_id, organization, organization_coordsys_id);
+        UPDATE gpkg_geometry_columns SET srs_id = 7;
+    """)
+    base.executemany("INSERT INTO gpkg_spatial_ref_sys VALUES (?, ?, ?)", systems)
+    base.commit()
+    base.close()
+    return path
+
+
+@pytest.mark.parametrize(
+    ("systems", "system"),
+    [
+        ([(7, "EPSG", 4326)], 4326),
+        ([(7, "epsg", 32619), (8, "EPSG", 1)], 32619),
+        ([(7, "ESRI", 102100)], 7),
+        ([(8, "EPSG", 4326)], 7),
+    ],
+)
+def test_a_system_is_the_one_that_the_file_lists(tmp_path, systems, system):
+    with opened(listed(tmp_path / "a.gpkg", [(1, None, 1)], systems)) as file:
+        assert file.layer("places").system == system
+
+
+@pytest.mark.parametrize("system", ["abc", None, b"x", 1.5])
+def test_a_system_that_is_no_number_is_refused(tmp_path, system):
+    path = package(tmp_path / "a.gpkg", [(1, None, 1)])
+    base = sqlite3.connect(path)
+    base.execute("UPDATE gpkg_geometry_columns SET srs_id = ?", (system,))
+    base.commit()
+    base.close()
+    with pytest.raises(BadInput, match="places has coordinate system"), opened(path):
+        pass
+
+
+@pytest.mark.parametrize("value", [1.5, "east", b"x", float("inf"), float("-inf")])
 def test_a_reference_is_a_whole_number(tmp_path, value):
     with opened(package(tmp_path / "a.gpkg", [(5, None, value)], declared="BLOB")) as file:
         layer = file.layer("places", ["of"])

@@ -234,6 +234,20 @@ def test_the_wrong_zone_is_noticed(edited):
         load_map(root, BOSTON)
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e308])
+@pytest.mark.filterwarnings("error")
+def test_a_stray_vertex_is_named_with_its_layer_and_feature(edited, value):
+    root, base = edited
+    (fid,) = base.execute("SELECT max(fid) FROM intersections").fetchone()
+    ring = np.array([[-71.0, 42.3], [-71.0, 42.4], [value, 42.4], [-71.0, 42.3]])
+    data = struct.pack("<2sBBiBIII", b"GP", 0, 1, 4326, 1, 3, 1, 4) + ring.tobytes()
+    base.execute("UPDATE intersections SET geom = ? WHERE fid = ?", (data, fid))
+    base.commit()
+    with pytest.raises(BadInput, match="not in UTM zone 19") as caught:
+        load_map(root, BOSTON)
+    assert f"layer intersections, feature {fid}" in caught.value.where
+
+
 def test_layers_may_be_in_metres_already(edited, golden_map):
     root, base = edited
     metres = golden_map(BOSTON).carpark_areas.polygons

@@ -40,6 +40,13 @@ def test_the_house_trigonometry_is_within_two_units_in_the_last_place():
         assert (away <= 2 * np.spacing(np.abs(metres))).all()
 
 
+def test_the_houses_inverse_hyperbolic_sine():
+    x = np.concatenate([np.linspace(-0.3399, 0.3399, 20_001), np.geomspace(1e-300, 0.3, 2_000)])
+    away = np.abs(HOUSE.asinh(x) - [math.asinh(v) for v in x])
+    assert (away <= 2 * np.spacing(np.abs(x))).all()
+    np.testing.assert_array_equal(HOUSE.asinh(-x), -HOUSE.asinh(x))
+
+
 def test_the_two_trigonometries_mostly_agree():
     rng = np.random.default_rng(1)
     lonlat = np.array([-71.05, 42.35]) + rng.uniform(-0.06, 0.06, (20_000, 2))
@@ -105,10 +112,11 @@ def test_nonsense_is_refused(lonlat, zone, says):
 def test_libm_is_the_library_element_by_element(monkeypatch):
     rng = np.random.default_rng(3)
     y, x = rng.uniform(-7.0, 7.0, (2, 5000))
-    quick = [LIBM.sin(y), LIBM.cos(y), LIBM.atan2(y, x)]
+    quick = [LIBM.sin(y), LIBM.cos(y), LIBM.atan2(y, x), LIBM.asinh(y)]
     np.testing.assert_array_equal(quick[0], [math.sin(v) for v in y])
     np.testing.assert_array_equal(quick[1], [math.cos(v) for v in y])
     np.testing.assert_array_equal(quick[2], [math.atan2(a, b) for a, b in zip(y, x, strict=True)])
+    np.testing.assert_array_equal(quick[3], [math.asinh(v) for v in y])
     # a compiled sine that differs in its last bits is not used
     monkeypatch.setattr(
         trigonometry, "_fill_sin", lambda angle, out: np.nextafter(np.sin(angle), 2, out=out)

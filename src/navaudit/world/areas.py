@@ -84,10 +84,10 @@ def _overlapping(
     """
     count = 0
     for row in range(len(bounds)):
-        if bounds[row, 0] <= east and bounds[row, 2] >= west:
-            if bounds[row, 1] <= north and bounds[row, 3] >= south:
-                out[count] = row
-                count += 1
+        abreast = bounds[row, 0] <= east and bounds[row, 2] >= west
+        if abreast and bounds[row, 1] <= north and bounds[row, 3] >= south:
+            out[count] = row
+            count += 1
     return count
 
 

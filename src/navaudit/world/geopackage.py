@@ -8,7 +8,8 @@ them.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+import struct
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +20,17 @@ import shapely
 from numpy.typing import NDArray
 
 from navaudit.errors import BadInput
+from navaudit.world.pickles.wkb import expect_flat
 
 _REMEDY: Final = "download the nuPlan maps again"
 _ENVELOPE_BYTES: Final = (0, 32, 48, 48, 64)
 """Bytes of the bounding box after the header, by the header's envelope code."""
+
+
+_SIMPLE: Final = frozenset(
+    struct.pack(order + "BI", order == "<", sort) for order in "<>" for sort in (1, 2, 3)
+)
+"""How points, lines and polygons begin; whatever else could nest is walked before GEOS sees it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +60,7 @@ class Layer:
             return None
         try:
             key = int(value)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise self._bad(feature, column, "a whole number") from error
         if isinstance(value, float) and key != value:
             raise self._bad(feature, column, "a whole number")
@@ -79,8 +87,9 @@ class GeoPackage:
 
     def __init__(self, base: sqlite3.Connection) -> None:
         self._base = base
+        codes = _codes(base)
         self._geometry = {
-            table: (column, int(system))
+            table: (column, _system(table, system, codes))
             for table, column, system in base.execute(
                 "SELECT table_name, column_name, srs_id FROM gpkg_geometry_columns"
             )
@@ -169,6 +178,25 @@ def _require_whole(base: sqlite3.Connection, path: Path) -> None:
         raise BadInput(f"the file has {size} bytes", expected=f"{pages * page}")
 
 
+def _codes(base: sqlite3.Connection) -> dict[Any, Any]:
+    """Return EPSG codes by the file's own numbers of coordinate systems; empty without a table."""
+    if not base.execute("PRAGMA table_info(gpkg_spatial_ref_sys)").fetchall():
+        return {}
+    return dict(
+        base.execute(
+            "SELECT srs_id, organization_coordsys_id FROM gpkg_spatial_ref_sys"
+            " WHERE upper(organization) = 'EPSG'"
+        )
+    )
+
+
+def _system(table: str, number: object, codes: Mapping[Any, Any]) -> int:
+    code = codes.get(number, number)
+    if not isinstance(code, int):
+        raise BadInput(f"layer {table} has coordinate system {code!r:.40}", expected="a number")
+    return code
+
+
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
@@ -177,21 +205,25 @@ def _shapes(layer: str, ids: Sequence[object], blobs: Sequence[object]) -> NDArr
     bodies = np.empty(len(blobs), dtype=object)
     for i, blob in enumerate(blobs):
         bodies[i] = None if blob is None else _body(layer, ids[i], blob)
-    try:
-        return np.asarray(shapely.from_wkb(bodies), dtype=object)
-    except shapely.errors.ShapelyError:
-        return np.array(
-            [_shape(layer, key, body) for key, body in zip(ids, bodies, strict=True)], dtype=object
-        )
+    # coordinates that are no numbers are told of where they are used
+    with np.errstate(invalid="ignore"):
+        try:
+            return np.asarray(shapely.from_wkb(bodies), dtype=object)
+        except shapely.errors.ShapelyError:
+            shapes = [_shape(layer, key, body) for key, body in zip(ids, bodies, strict=True)]
+            return np.array(shapes, dtype=object)
 
 
 def _shape(layer: str, key: object, body: bytes | None) -> Any:
     try:
         return shapely.from_wkb(body)
     except shapely.errors.ShapelyError as error:
-        raise BadInput(
-            f"the geometry of feature {key} cannot be read: {error}", where=f"layer {layer}"
-        ) from error
+        raise _unreadable(layer, key, error) from error
+
+
+def _unreadable(layer: str, key: object, error: object) -> BadInput:
+    what = f"the geometry of feature {key} cannot be read: {error}"
+    return BadInput(what, where=f"layer {layer}")
 
 
 def _body(layer: str, key: object, blob: object) -> bytes | None:
@@ -210,4 +242,12 @@ def _body(layer: str, key: object, blob: object) -> bytes | None:
             where=f"layer {layer}",
             expected="a standard geometry with a known envelope",
         )
-    return None if flags & 0x10 else blob[8 + _ENVELOPE_BYTES[envelope] :]
+    if flags & 0x10:
+        return None
+    body = blob[8 + _ENVELOPE_BYTES[envelope] :]
+    if body[:5] not in _SIMPLE:
+        try:
+            expect_flat(body)
+        except BadInput as error:
+            raise _unreadable(layer, key, error.what) from error
+    return body

@@ -20,7 +20,7 @@ from navaudit.world.areas import Areas
 from navaudit.world.geopackage import GeoPackage, Layer
 from navaudit.world.network import Blocks, Links, Poses, Ways
 from navaudit.world.trigonometry import Floats, Trig
-from navaudit.world.utm import project
+from navaudit.world.utm import project, stray_points
 
 LANES: Final = "lanes_polygons"
 LANE_CONNECTORS: Final = "lane_connectors"
@@ -115,7 +115,15 @@ class NuPlanLayers:
                 where=f"layer {layer.name}",
                 expected=f"EPSG:{_DEGREES} or EPSG:{metres}",
             )
-        lonlat = shapely.get_coordinates(layer.shape)
+        lonlat, feature = shapely.get_coordinates(layer.shape, return_index=True)
+        stray = stray_points(lonlat, self.zone)
+        if len(stray):
+            raise BadInput(
+                f"longitude {lonlat[stray[0], 0]}, latitude {lonlat[stray[0], 1]} is not in "
+                f"UTM zone {self.zone}",
+                where=f"layer {layer.name}, feature {layer.id[feature[stray[0]]]}",
+                expected=f"what table meta says: a map in EPSG:{metres}",
+            )
         shapes: Shapes = layer.shape.copy()
         return np.asarray(
             shapely.set_coordinates(shapes, project(lonlat, self.zone, self._trig)), dtype=object

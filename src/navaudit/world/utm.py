@@ -3,10 +3,8 @@
 The stock map loader reprojects every layer with PROJ (nuplan/database/maps_db/gpkg_mapsdb.py:263),
 whose UTM is Poder and Engsager's sixth-order series. The same operations in the same order give the
 same bits as PROJ 9.1 to 9.5 where sine, cosine and arctangent do; PROJ 9.7 evaluates the series in
-another order, and is not to be followed. Hypotenuse and inverse hyperbolic sine are made of basic
-operations here: the first with the results of glibc 2.35 and later, the second with those of any
-glibc that does not fuse multiply and add, which inside a zone are those of the others too but for
-one in a hundred thousand.
+another order, and is not to be followed. The hypotenuse is made of basic operations here, with the
+results of glibc 2.35 and later.
 """
 
 from __future__ import annotations
@@ -98,16 +96,22 @@ def project(lonlat_deg: npt.ArrayLike, zone: int, trig: Trig = LIBM) -> Floats:
     return out
 
 
+def stray_points(lonlat_deg: Floats, zone: int) -> npt.NDArray[np.int64]:
+    """Return the positions of those points that `project` refuses."""
+    aside = np.abs(lonlat_deg[:, 0] - (6.0 * zone - 183.0))
+    good = (aside <= WIDEST_DEG) & (np.abs(lonlat_deg[:, 1]) <= 90.0)
+    return np.flatnonzero(~good)
+
+
 def _checked(lonlat_deg: npt.ArrayLike, zone: int) -> Floats:
     if not 1 <= zone <= 60:
         raise BadInput(f"UTM zone is {zone}", expected="1 to 60")
     points = np.asarray(lonlat_deg, dtype=np.float64)
     if points.ndim != 2 or points.shape[1] != 2:
         raise BadInput(f"points have shape {points.shape}", expected="(point, 2)")
-    aside = np.abs(points[:, 0] - (6.0 * zone - 183.0))
-    good = (aside <= WIDEST_DEG) & (np.abs(points[:, 1]) <= 90.0)
-    if not good.all():
-        first = int(np.flatnonzero(~good)[0])
+    stray = stray_points(points, zone)
+    if len(stray):
+        first = int(stray[0])
         raise BadInput(
             f"longitude {points[first, 0]}, latitude {points[first, 1]} is not in UTM zone {zone}",
             where=f"point {first}",
@@ -142,7 +146,7 @@ def _on_sphere(longitude: Floats, latitude: Floats, trig: Trig) -> tuple[Floats,
     more_along, more_across = _complex_sines(
         sin_north * scaled, forward * scaled - 1.0, tangent * double_secant, square - 1.0
     )
-    return _asinh(tangent) + more_across, trig.atan2(sin_north, forward) + more_along
+    return trig.asinh(tangent) + more_across, trig.atan2(sin_north, forward) + more_along
 
 
 def _complex_sines(
@@ -173,30 +177,3 @@ def _hypot(a: Floats, b: Floats) -> Floats:
         near, (low - 2.0 * (long - short)) * low, (4.0 * high - short) * short + high * high
     )
     return root - (first + second) / (2.0 * root)
-
-
-_LOG1P: Final = tuple(
-    float.fromhex(digits)
-    for digits in (
-        "0x1.5555555555593p-1", "0x1.999999997fa04p-2", "0x1.2492494229359p-2",
-        "0x1.c71c51d8e78afp-3", "0x1.7466496cb03dep-3", "0x1.39a09d078c69fp-3",
-        "0x1.2f112df3e5244p-3",
-    )
-)  # fmt: skip
-"""Minimax coefficients of the logarithm of (1 + s) / (1 - s), as C libraries have had them since
-the first public one of Sun Microsystems."""
-
-
-def _asinh(x: Floats) -> Floats:
-    """Inverse hyperbolic sine of sizes below 0.34, as log1p(x + x*x / (1 + sqrt(1 + x*x)))."""
-    size, square = np.abs(x), x * x
-    grown = size + square / (1.0 + np.sqrt(1.0 + square))
-    half = 0.5 * grown * grown
-    s = grown / (2.0 + grown)
-    z = s * s
-    z2 = z * z
-    l1, l2, l3, l4, l5, l6, l7 = _LOG1P
-    rest = z * l1 + z2 * (l2 + z * l3) + z2 * z2 * (l4 + z * l5) + z2 * z2 * z2 * (l6 + z * l7)
-    value = grown - (half - s * (half + rest))
-    # the C library leaves the tiniest alone
-    return np.copysign(np.where(size < 2.0**-28, size, value), x)
