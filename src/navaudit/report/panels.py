@@ -126,7 +126,7 @@ def _table(
     return Table(
         NAME,
         f"Candidates of scene {scene.token} from above, before and after the overwrite of "
-        f"{COLUMNS[column]}.",
+        f"{COLUMNS[column].replace('_', ' ')}.",
         ("candidate", "ends right (m)", "ends ahead (m)", "before", "after"),
         tuple(rows),
     )

@@ -200,7 +200,8 @@ def cell_of(text: str) -> Cell:
     if _WHOLE.fullmatch(text):
         return Cell(f"{int(text):,}" if len(text) < LONGEST else text, text, True)
     if not _FRACTION.fullmatch(text):
-        return Cell(text or _NOTHING, text, not text or text == NOT_DEFINED)
+        missing = text in ("", NOT_DEFINED)
+        return Cell(_NOTHING if missing else text, text, missing)
     return Cell(text if len(text) < LONGEST else f"{float(text):.4g}", text, True)
 
 

@@ -197,7 +197,8 @@
   const tell = (v) => Number.isNaN(v) ? "abstains" : Number.isInteger(v) ? String(v) : v.toFixed(3);
   function counts() {
     const scene = here(), column = state.column, fails = scene.failing[column];
-    const total = scene.candidates, fired = scene.fired[column], name = data.columns[column];
+    const total = scene.candidates, fired = scene.fired[column];
+    const name = data.columns[column].replaceAll("_", " ");
     const words = column === EP || column === PDM ? "score below 1" : "fail";
     let said = `Before the overwrite, ${fails.toLocaleString("en")} of ` +
       `${total.toLocaleString("en")} candidates ${words} on ${name}. `;
