@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import interp1d
 
+from navaudit.errors import BadInput
 from navaudit.numerics.polygons import Polygons
 from navaudit.scene.corridor import corridor, find_obstacles, grow_trees, paths_beside
 from navaudit.scene.footprint import rings_of
@@ -282,6 +283,16 @@ def test_an_object_that_slips_sideways_moves_along_its_box():
     velocity = np.array([[2.0, 1.5]])
     object.__setattr__(outlook.objects, "velocity_mps", velocity)
     assert np.allclose(foresee(outlook).way_mps, [[2.5, 0.0]])
+
+
+def test_an_agent_without_velocity_is_refused_where_it_would_be_forecast():
+    near = street([Thing(60.0, 2.0, token="near")])
+    far = street([Thing(160.0, 2.0, token="far")])
+    for outlook in (near, far):
+        object.__setattr__(outlook.objects, "velocity_mps", np.array([[np.nan, 0.0]]))
+    with pytest.raises(BadInput, match="velocity of track near"):
+        foresee(near)
+    assert foresee(far).token == ()
 
 
 def test_statics_stay():

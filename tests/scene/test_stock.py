@@ -369,7 +369,8 @@ def any_scene(draw):
         present[draw(st.integers(0, STEPS - 1)), agent] = True
     kind = draw(nst.arrays(np.int8, len(tracks), elements=st.integers(0, 6)))
     box = draw(nst.arrays(np.float64, (STEPS, len(tracks), 5), elements=finite))
-    velocity = draw(nst.arrays(np.float64, (len(tracks), 2), elements=finite))
+    speeds = st.one_of(finite, st.just(np.nan))
+    velocity = draw(nst.arrays(np.float64, (len(tracks), 2), elements=speeds))
     velocity[kind > BICYCLE] = 0
     box[~present] = np.nan
     ground_kind = draw(

@@ -107,13 +107,37 @@ def test_frames_are_told_apart():
         (boxes(("a", "dragon", *range(5))), "of kind 'dragon'"),
         (boxes(("a", "ego", *range(5))), "of kind 'ego'"),
         (boxes(("a", "vehicle", 1, 2, np.nan, 0, 0)), "not finite"),
-        (boxes(("a", "vehicle", 1, 2, 0, np.inf, 0)), "not finite"),
+        (boxes(("a", "barrier", np.inf, 2, 0, 0, 0)), "not finite"),
     ],
 )
 def test_what_cannot_be_scored_is_refused(wrong, says):
     with pytest.raises(BadInput, match=says) as caught:
         sightings([frame(wrong), frame(boxes())], np.concatenate([ego(0, 0, 0)] * 2))
     assert "frame f00" in caught.value.where
+
+
+def test_what_nobody_reads_may_be_missing():
+    whole = boxes(("c", "vehicle", 1, 2, 0.5, 3, 4), ("s", "traffic_cone", 5, 6, 0, 7, 8))
+    box, velocity = whole.box.copy(), whole.velocity_mps.copy()
+    box[:, [2, 5]] = np.nan
+    velocity[:, 2] = velocity[1] = np.nan
+    state = ego(4e5, 4.6e6, 0.3)
+    (want,) = sightings([frame(whole)], state)
+    (have,) = sightings([frame(replace(whole, box=box, velocity_mps=velocity))], state)
+    np.testing.assert_array_equal(have.box, want.box)
+    np.testing.assert_array_equal(have.velocity_mps, want.velocity_mps)
+
+
+def test_a_missing_velocity_is_missing_at_the_first_step_alone():
+    known, gone = ((7.0, 0.0), (np.nan, np.nan))
+    for velocities in ((gone, known), (known, gone)):
+        frames = [
+            frame(boxes(("a", "vehicle", 3.0 * i, 0, 0, *one))) for i, one in enumerate(velocities)
+        ]
+        seen = sightings(frames, np.concatenate([ego(0, 0, 0)] * 2))
+        traffic = traffic_over(seen)
+        assert np.isfinite(traffic.box[:6]).all()
+        assert np.isnan(traffic.velocity_mps).all()
 
 
 # -------------------------------------------------------------------------------- horizon

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from navaudit.arrays import frozen
 from navaudit.axes import DT_S, HEADING, STEPS, X, Y
+from navaudit.errors import BadInput
 from navaudit.numerics.angles import atan2_of, cos_of, hypot_of, sin_of, wrap_by_atan2_of
 from navaudit.numerics.polygons import Polygons
 from navaudit.scene.footprint import rings_of, write_car
@@ -86,9 +87,22 @@ def foresee(outlook: Outlook, without: Collection[str] = ()) -> Forecast:
         tuple(seen.token[i] for i in rows), seen.kind[rows], seen.box[rows], seen.velocity_mps[rows]
     )
     way = _ways(objects)
+    _expect_ways(way, objects, outlook)
     ring = rings_of(objects.box) + _times_s(2 * SAMPLES)[::2, None, None, None] * way[:, None]
     light = tuple(f"{RED_LIGHT}_{one}" for one in outlook.red)
     return Forecast(objects, way, ring, light, outlook.red_polygons)
+
+
+def _expect_ways(way: Floats, objects: Sighting, outlook: Outlook) -> None:
+    lost = np.flatnonzero(~np.isfinite(way).all(axis=1))
+    if len(lost):
+        # shapely refuses the polygons that stock would make of it (pdm_observation.py:154-195)
+        raise BadInput(
+            f"velocity of track {objects.token[lost[0]]} at t = 0 is not finite",
+            where=f"token {outlook.token}",
+            expected="a number, for an agent among those that are forecast",
+            remedy="leave the scene out, or mend its log",
+        )
 
 
 def _times_s(steps: int) -> Floats:

@@ -161,7 +161,7 @@ def _nature(thing: Record) -> tuple[int, tuple[float, float]]:
     kind = unpacking.member(thing["_tracked_object_type"], "TrackedObjectType")
     if kind >= len(AGENT_KINDS) or (kind <= BICYCLE) != thing.name.endswith(".Agent"):
         raise BadInput(f"a {thing.name} is of type {kind}", expected="an agent or a static object")
-    return kind, unpacking.vector(thing["_velocity"]) if kind <= BICYCLE else (0.0, 0.0)
+    return kind, unpacking.velocity(thing["_velocity"]) if kind <= BICYCLE else (0.0, 0.0)
 
 
 def _box(thing: Record) -> tuple[float, ...]:

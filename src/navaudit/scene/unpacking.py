@@ -33,15 +33,20 @@ def record(value: Any, *classes: str) -> Record:
 
 def number(value: Any) -> float:
     """Return a finite number as a float, whatever type of number it was stored as."""
-    if not isinstance(value, (float, int, np.floating, np.integer)) or isinstance(value, bool):
-        raise BadInput(f"a {_class(value)} stands there", expected="a number")
-    try:
-        real = float(value)
-    except OverflowError:
-        real = math.inf
+    real = real_or_missing(value)
     if not math.isfinite(real):
         raise BadInput(f"a number is {real}", expected="a finite one")
     return real
+
+
+def real_or_missing(value: Any) -> float:
+    """Return a number as a float, be it finite or not."""
+    if not isinstance(value, (float, int, np.floating, np.integer)) or isinstance(value, bool):
+        raise BadInput(f"a {_class(value)} stands there", expected="a number")
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def whole(value: Any) -> int:
@@ -94,6 +99,12 @@ def vector(value: Any) -> tuple[float, float]:
     """Return x and y of a ``StateVector2D``."""
     state = record(value, "StateVector2D")
     return number(state["_x"]), number(state["_y"])
+
+
+def velocity(value: Any) -> tuple[float, float]:
+    """Return x and y of a velocity, which may be missing."""
+    state = record(value, "StateVector2D")
+    return real_or_missing(state["_x"]), real_or_missing(state["_y"])
 
 
 def time_us(value: Any) -> int:
