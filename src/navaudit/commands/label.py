@@ -72,7 +72,8 @@ def label(
       navaudit label navtrain --vocabulary 16384.npy --ray auto --out shared/labels
     """
     asked: dict[str, Any] = {"ddc": ddc, "progress_rule": progress_rule, "solver": solver}
-    job = Job(SceneSet.open(scenes), read_vocabulary(vocabulary), Settings(**asked))
+    candidates = read_vocabulary(vocabulary)
+    job = Job(SceneSet.open(scenes), candidates, Settings(**asked), vocabulary)
     executor: Executor = Processes(workers or len(os.sched_getaffinity(0)))
     if ray is not None:
         executor = Cluster(ray, workers)

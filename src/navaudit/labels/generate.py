@@ -83,6 +83,7 @@ def provenance_of(job: Job) -> dict[str, Any]:
             "fits": [asdict(one) for one in examination.fits],
         },
         "scenes": {"settings": job.scenes.settings, "provenance": job.scenes.provenance},
+        "vocabulary": str(job.vocabulary_file.resolve()) if job.vocabulary_file else None,
     }
 
 

@@ -43,6 +43,8 @@ class Job:
     scenes: SceneSet
     vocabulary: Vocabulary
     settings: Settings = field(default_factory=Settings)
+    vocabulary_file: Path | None = None
+    """Where the candidates were read; it decides nothing, and is remembered."""
 
     def told(self) -> dict[str, Any]:
         """All that decides a value."""
