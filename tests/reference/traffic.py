@@ -23,8 +23,8 @@ class Replay:
     """``[agent]``: things, and whoever was at most 0.05 m/s fast when first seen."""
 
 
-def replay(scene):
-    """Replay the logged objects of a scene."""
+def replay(scene, leave_out=True):
+    """Replay the logged objects of a scene; with ``leave_out`` less those the ego stands in."""
     traffic = scene.traffic
     x, y, heading, length, width = np.moveaxis(traffic.box, -1, 0)
     centre = np.stack([x, y], axis=-1)
@@ -32,8 +32,9 @@ def replay(scene):
     there = traffic.present
     corners = box_corners(centre[there], heading[there], length[there] / 2, width[there] / 2)
     shape[there] = shapely.polygons(corners)
-    ego = boxes(car_points(scene.ego)[:CENTRE])
-    shape[:, [plainly_touch(ego, one) for one in shape[0]]] = None
+    if leave_out:
+        ego = boxes(car_points(scene.ego)[:CENTRE])
+        shape[:, [plainly_touch(ego, one) for one in shape[0]]] = None
     living = traffic.kind <= BICYCLE
     speed = np.hypot(*traffic.velocity_mps.T)
     return Replay(traffic.token, shape, living, ~living | (speed <= 0.05))
@@ -105,15 +106,15 @@ def at_fault(objects, one, step, state, points, off_lane):
     return off_lane
 
 
-def time_to_collision(objects, states, points, areas):
+def time_to_collision(objects, states, points, areas, anchors=STEPS - 9):
     """0 where, at constant speed and heading, the car would hit somebody within 0.9 s."""
     column = np.ones(len(states))
     ignored = [set() for _ in states]
     speed = speeds(states)
     heading = states[..., HEADING]
     way = speed[..., None] * np.stack([np.cos(heading), np.sin(heading)], axis=-1)
-    for step in range(STEPS - 9):
-        for later in (0, 3, 6, 9):
+    for step in range(anchors):
+        for later in [one for one in (0, 3, 6, 9) if step + one < STEPS]:
             moved = points[:, step, :CENTRE] + way[:, step, None] * (later * 0.1)
             for candidate, one in meetings(boxes(moved), objects.shape[step + later]):
                 token = objects.token[one]

@@ -12,6 +12,7 @@ from navaudit.audit.insist import insist
 from navaudit.audit.rounds import Answers
 from navaudit.audit.table import Cell, Table
 from navaudit.audit.v1 import AGGREGATIONS, DIRECTIONS, V1Scores
+from navaudit.audit.v1_members import aggregate
 from navaudit.findings import NOT_DEFINED, Finding, count, number, percent
 from navaudit.stats.order import upper_median
 
@@ -51,13 +52,21 @@ class V1Census:
 
     @property
     def progress_alone(self) -> Truths:
-        """``[token]``: below the criterion when paired, but not with full progress."""
-        return np.asarray(self.below[:, CODE_PAIRED] & ~self.below[:, CODE_ALONE])
+        """``[token]``: below the criterion when paired, but not if progress alone were full."""
+        one = self.scores
+        full = aggregate(self._product, np.ones(len(one.nc)), one.ttc, one.comfort)
+        return np.asarray(self.below[:, CODE_PAIRED] & (full >= CRITERION))
+
+    @property
+    def _product(self) -> Floats:
+        """``[token]``: what the code multiplies with when paired."""
+        one = self.scores
+        return one.nc * one.dac * one.ddc[:, 1]
 
     def lifts(self) -> Floats:
         """By how much the progress share of each of those must grow to reach the criterion."""
         which, one = self.progress_alone, self.scores
-        product = (one.nc * one.dac * one.ddc[:, 1])[which]
+        product = self._product[which]
         rest = (one.ttc * 5.0 + one.comfort * 2.0)[which]
         wanted = (CRITERION * 12.0 / product - rest) / 5.0
         share = one.share[which, CODE_PAIRED]
