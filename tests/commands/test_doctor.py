@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from navaudit.cli import main
 from navaudit.numerics import platform
-from navaudit.numerics.platform import Fit
 
 
 def doctor(*words: str):
@@ -31,6 +30,7 @@ def test_a_healthy_machine_exits_zero():
     assert told.stdout.rstrip().endswith("healthy")
     assert "numpy.linalg.pinv" in told.stdout
     assert platform.CLOSED_FORM_DIGEST[:16] in told.stdout
+    assert "as on every processor" in told.stdout
 
 
 def test_json_is_one_object_with_everything():
@@ -42,28 +42,53 @@ def test_json_is_one_object_with_everything():
     assert facts["provenance"]["code"]
 
 
-@pytest.fixture
-def broken(monkeypatch):
-    sick = Fit("numpy.linalg.pinv", -355.662, 6e4, None, None)
-    examination = dataclasses.replace(platform.examine(), fits=(sick,), blas=None)
-    monkeypatch.setattr(platform, "examine", lambda interpreter: examination)
+@pytest.fixture(scope="module")
+def sick(sick_interpreter) -> list[str]:
+    """How a person starts the doctor on the processor that broke the benchmark's own NumPy."""
+    start = [sys.executable, "-c", "from navaudit.cli import main; main()", "doctor"]
+    return ["env", "OPENBLAS_CORETYPE=Cooperlake", *start, "--python", sick_interpreter]
 
 
-@pytest.mark.usefixtures("broken")
-def test_a_broken_machine_exits_one_and_says_what_to_do():
-    told = doctor()
-    assert told.exit_code == 1
-    assert "fits v0 = -355.7 m/s to a straight path at 10 m/s" in told.stdout
-    assert "OPENBLAS_CORETYPE=Haswell" in told.stdout
+def test_a_broken_library_exits_one_and_says_what_to_do(sick):
+    run = subprocess.run(sick, capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert "fits v0 = -355.7 m/s to a straight path at 10 m/s" in run.stdout
+    assert "the bits of Cooperlake of OpenBLAS 0.3.20" in run.stdout
+    assert "OPENBLAS_CORETYPE=Haswell" in run.stdout
+    assert "install NumPy 1.24 or newer" in run.stdout
+    assert run.stdout.rstrip().endswith("broken")
+
+
+def test_a_broken_library_is_broken_in_json_too(sick):
+    run = subprocess.run([*sick, "--json"], capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    facts = json.loads(run.stdout)
+    assert facts["verdict"] == "broken"
+    assert facts["pinv_bits"] == "Cooperlake of OpenBLAS 0.3.20"
+    assert facts["closed_form_digest"] == platform.CLOSED_FORM_DIGEST
+
+
+def test_a_pin_heals_a_broken_library(sick, sick_interpreter):
+    doctor_there = [*sick[2:], "--json"]
+    pinned = [*sick[:-2], "--pin", "haswell", "--python", sick_interpreter, "--", *doctor_there]
+    run = subprocess.run(pinned, capture_output=True, text=True, check=False)
+    facts = json.loads(run.stdout)
+    assert (facts["verdict"], run.returncode) == ("healthy", 0)
+    assert {one["kernel"] for one in facts["examination"]["blas"]} == {"Haswell"}
+    assert not [one for one in facts["examination"]["simd_running"] if "AVX512" in one]
+
+
+def test_a_python_that_cannot_tell_its_libraries_is_told_how(tmp_path):
+    numpy = Path(np.__file__).parent
+    for folder in (numpy, numpy.with_name("numpy.libs")):
+        (tmp_path / folder.name).symlink_to(folder)
+    shy = tmp_path / "python"
+    shy.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path} exec {sys.executable} -S "$@"\n')
+    shy.chmod(0o755)
+    told = doctor("--python", str(shy))
+    assert told.exit_code == 0
     assert "install threadpoolctl" in told.stdout
-    assert told.stdout.rstrip().endswith("broken")
-
-
-@pytest.mark.usefixtures("broken")
-def test_a_broken_machine_is_broken_in_json_too():
-    told = doctor("--json")
-    assert told.exit_code == 1
-    assert json.loads(told.stdout)["verdict"] == "broken"
+    assert "scipy" not in told.stdout
 
 
 def test_another_interpreter_is_examined():

@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final, NoReturn
@@ -107,15 +108,26 @@ def _print_report(diagnosis: platform.Diagnosis, console: Console) -> None:
     running = " ".join((*examined.simd_baseline, *examined.simd_running))
     console.print(f"NumPy's SIMD paths: {running}", highlight=False)
     console.print(_tabulate_blas(examined), _tabulate_fits(examined))
-    known = diagnosis.closed_form_digest == platform.CLOSED_FORM_DIGEST
-    said = "as on every processor" if known else "[red]not as known[/]"
-    console.print(f"closed forms: {diagnosis.closed_form_digest[:16]}…, {said}", highlight=False)
+    for bits in _say_bits(diagnosis):
+        console.print(bits, highlight=False, soft_wrap=True)
     for complaint in diagnosis.complaints:
         console.print(f"[red]{escape(complaint)}[/]", highlight=False, soft_wrap=True)
     for remedy in diagnosis.remedies:
         console.print(f"- {escape(remedy)}", highlight=False, soft_wrap=True)
     colour = "red" if diagnosis.complaints else "green"
     console.print(f"[bold {colour}]{diagnosis.verdict}[/]")
+
+
+def _say_bits(diagnosis: platform.Diagnosis) -> Iterator[str]:
+    """Hold the digests against those known, a line each."""
+    for one in diagnosis.examination.fits:
+        if one.call == platform.PINV:
+            known = diagnosis.pinv_bits
+            said = f"the bits of {known}" if known else "bits not seen before, which is no harm"
+            yield f"{one.call}: {one.digest[:16]}…, {said}"
+    known_form = diagnosis.closed_form_digest == platform.CLOSED_FORM_DIGEST
+    said = "as on every processor" if known_form else "[red]not as known[/]"
+    yield f"closed forms: {diagnosis.closed_form_digest[:16]}…, {said}"
 
 
 def _tabulate_blas(examined: platform.Examination) -> Table | str:

@@ -21,12 +21,15 @@ import numpy as np
 
 from navaudit.axes import POSES, STEPS
 from navaudit.errors import BadInput
-from navaudit.numerics import selftest_pinv
+from navaudit.numerics import seen_bits, selftest_pinv
 from navaudit.numerics.profiles import fit
 from navaudit.provenance import digest_arrays
 
 CLOSED_FORM_DIGEST: Final = "a9367a341c28da4c4afb705ee18c5d9ac6704aa13c55a94217fefbda40131cee"
 """What :func:`closed_form_digest` returns on every processor."""
+
+PINV: Final = "numpy.linalg.pinv"
+"""The call by which stock code inverts."""
 
 SPEED_TOLERANCE_MPS: Final = 1e-9
 CURVATURE_TOLERANCE_PER_M: Final = 1e-9
@@ -58,7 +61,8 @@ class Blas:
 class Fit:
     """What one library call makes of a straight path at 10 m/s and a 50 m bend at 10 m/s.
 
-    None stands for a value that is not finite or was never reached.
+    None stands for a value that is not finite or was never reached. The digest is over the bits of
+    all speeds and curvatures.
     """
 
     call: str
@@ -66,6 +70,7 @@ class Fit:
     speed_error_mps: float | None
     first_curvature_per_m: float | None
     curvature_error_per_m: float | None
+    digest: str
 
     @property
     def healthy(self) -> bool:
@@ -99,10 +104,14 @@ class Examination:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """An examination, the digest of the closed forms beside it, and what is wrong with them."""
+    """An examination, the digest of the closed forms beside it, and what is wrong with them.
+
+    ``pinv_bits`` names the kernels known to give the pseudoinverse's bits, None if they are new.
+    """
 
     examination: Examination
     closed_form_digest: str
+    pinv_bits: str | None
     complaints: tuple[str, ...]
     remedies: tuple[str, ...]
 
@@ -190,7 +199,9 @@ def diagnose(examination: Examination, digest: str) -> Diagnosis:
     if digest != CLOSED_FORM_DIGEST:
         complaints.append(f"the closed forms have digest {digest}, not {CLOSED_FORM_DIGEST}")
         remedies.append("trust no label computed here; report the processor and versions above")
-    return Diagnosis(examination, digest, tuple(complaints), tuple(remedies))
+    bits = next((one.digest for one in examination.fits if one.call == PINV), "")
+    known = seen_bits.pinv_of(bits)
+    return Diagnosis(examination, digest, known, tuple(complaints), tuple(remedies))
 
 
 def _complain(one: Fit) -> str:

@@ -1,10 +1,10 @@
 """Does an interpreter's linear algebra work? A script for any Python since 3.8 with NumPy.
 
 It fits two profiles whose answer is known, with the two normal matrices of the benchmark's tracker
-and each library call by which its users invert them, and prints one JSON object: the fitted values,
-the BLAS libraries and kernels that computed them, and the SIMD paths NumPy takes. It stands alone,
-so that another environment can be examined without installing anything there; SciPy and
-threadpoolctl are asked too where they are present.
+and each library call by which its users invert them, and prints one JSON object: the fitted values
+and the digest of their bits, the BLAS libraries and kernels that computed them, and the SIMD paths
+NumPy takes. It stands alone, so that another environment can be examined without installing
+anything there; SciPy and threadpoolctl are asked too where they are present.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import sys
 if __name__ == "__main__":
     sys.path.pop(0)  # the folder of this script, whose platform.py would hide Python's own
 
+import hashlib
 import json
 import math
 import platform
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +76,8 @@ def fit_steady_bend(inverse: Callable[[Any], Any]) -> Any:
     return accumulate(least_squares(matrix, penalty, turns, inverse))
 
 
-def try_inverse(inverse: Callable[[Any], Any]) -> dict[str, float | None]:
-    """First fitted speed and curvature, and how far the worst ones lie from the truth."""
+def try_inverse(inverse: Callable[[Any], Any]) -> dict[str, float | str | None]:
+    """First fitted speed and curvature, how far the worst ones lie off, and the digest of all."""
     try:
         speeds, curvatures = fit_straight_path(inverse), fit_steady_bend(inverse)
     except np.linalg.LinAlgError:  # a broken kernel may also fail to converge
@@ -86,7 +88,11 @@ def try_inverse(inverse: Callable[[Any], Any]) -> dict[str, float | None]:
         "first_curvature_per_m": curvatures[0],
         "curvature_error_per_m": np.abs(curvatures - CURVATURE_PER_M).max(),
     }
-    return {name: float(one) if np.isfinite(one) else None for name, one in found.items()}
+    told: dict[str, float | str | None] = {
+        name: float(one) if np.isfinite(one) else None for name, one in found.items()
+    }
+    bits = np.concatenate((speeds, curvatures)).astype("<f8").tobytes()
+    return {**told, "digest": hashlib.sha256(bits).hexdigest()}
 
 
 def inverses() -> dict[str, Callable[[Any], Any]]:
@@ -126,13 +132,16 @@ def processor_name() -> str:
 
 
 def examine() -> dict[str, Any]:
-    """Fit with every inverse at hand and say what they ran on."""
+    """Fit with every inverse at hand, on one thread if that can be, and say what they ran on."""
+    # how many threads share a sum changes its last bits too
+    with nullcontext() if threadpoolctl is None else threadpoolctl.threadpool_limits(1):
+        fits = {name: try_inverse(inverse) for name, inverse in inverses().items()}
     return {
         "python": platform.python_version(),
         "numpy": np.__version__,
         "scipy": None if scipy is None else scipy.__version__,
         "processor": processor_name(),
-        "fits": {name: try_inverse(inverse) for name, inverse in inverses().items()},
+        "fits": fits,
         "blas": loaded_blas(),
         "simd_baseline": list(_umath.__cpu_baseline__),
         "simd_running": [one for one in _umath.__cpu_dispatch__ if _umath.__cpu_features__[one]],
