@@ -114,13 +114,10 @@ def _settings(job: Job, agent: Agent) -> dict[str, Any]:
 
 
 def _provenance(job: Job) -> dict[str, Any]:
-    cuda = job.computing.device.startswith("cuda")
     return {
         **provenance.here(),
         "torch": str(torch.__version__),
-        "processor": torch.cuda.get_device_name()
-        if cuda
-        else torch.backends.cpu.get_cpu_capability(),
+        "processor": job.computing.processor,
         "threads": job.computing.threads or torch.get_num_threads(),
         "scenes": {"settings": job.scenes.settings, "provenance": job.scenes.provenance},
     }

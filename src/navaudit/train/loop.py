@@ -58,9 +58,12 @@ def train(
     ``resume`` names a checkpoint of the same run to go on from instead of ``last.ckpt``.
     """
     labels, scenes = LabelSet.open(recipe.labels), SceneSet.open(recipe.scenes)
+    say = say or (lambda what, done, total: None)
     with held(out / "lock"), _threads(recipe):
         sweep(out)
         run = prepare(recipe, told_of(recipe, labels, scenes), labels, out, resume)
+        # a hundred thousand take minutes
+        say(f"looking up {len(labels):,} scenes", run.schedule.step, recipe.steps)
         examples = Examples(
             labels, recipe.arm, scenes, recipe.logs, recipe.images, run.agent.shape.image
         )
@@ -68,7 +71,7 @@ def train(
             settle(run.agent.encoder, spread(examples, recipe.device))
         journal = Journal(out / LOG, run.told, run.begun + run.schedule.step)
         try:
-            _go(run, examples, out, journal, say or (lambda what, done, total: None))
+            _go(run, examples, out, journal, say)
         finally:
             journal.close()
     step = run.begun + run.schedule.step
