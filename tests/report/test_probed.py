@@ -1,6 +1,7 @@
 """The figures of a probe: what they draw is what their data say."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,18 @@ def test_every_outline_is_all_scenes_of_its_group(found, look):
         assert len(outlines) == groups
         for one in outlines:
             assert one.get_data().values.sum() == pytest.approx(100.0)
+
+
+def test_no_panel_cuts_what_another_does_not_reach(found):
+    pairs = found.pairing
+    few = replace(pairs, treatment=pairs.treatment[:1], control=pairs.control[:1])
+    figure = failing_figure(replace(found, pairing=few))
+    heights = [one.get_data().values.max() for ax in figure.axes for one in ax.patches]
+    assert max(heights) == pytest.approx(100.0)
+    for ax in figure.axes:
+        low, high = ax.get_ylim()
+        assert low == 0.0
+        assert high > max(heights)
 
 
 def test_balance_is_told_above_the_panels(found):

@@ -125,6 +125,9 @@ def failing_figure(found: Probe, look: Look = LIGHT) -> Figure:
         _finish(ax, f"candidates that fail {named}", look)
         ax.xaxis.set_major_formatter(lambda at, _: f"{int(at):,}")
         _say_which(ax, "upper right", look)
+    # the axis is one, and the first panel alone must not end it
+    most = max(float(share.max()) for share in shares.values())
+    before.set_ylim(0.0, 1.05 * max(most, 1.0))
     if not pairs.treatment.size:
         _say_nothing(after, "no pairs of scenes", look)
     before.set_ylabel("share of scenes, %", color=look.ink, fontsize=9)
