@@ -6,6 +6,7 @@ products with powers of two, so that nothing but the kernels can tell two machin
 
 from __future__ import annotations
 
+import math
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -74,5 +75,20 @@ def lapack() -> str:
     return digest_arrays(fit(paths()[-32:], "pinv"))
 
 
+def libm() -> str:
+    """Digest the sines of the C library: with and without fused products they differ."""
+    return digest_arrays([np.array([math.sin(angle) for angle in noise(8, CANDIDATES * STEPS)])])
+
+
+def simd() -> str:
+    """Digest NumPy's own tangents: AVX-512 has a way of its own to them."""
+    return digest_arrays([np.tan(4.0 * noise(9, CANDIDATES * STEPS))])
+
+
+LIBRARIES = {"lapack": lapack, "libm": libm, "simd": simd}
+"""What hangs on the settings under which the closed forms must not change."""
+
+
 if __name__ == "__main__":
-    print(lapack() if sys.argv[1] == "lapack" else closed_forms(int(sys.argv[1])))
+    library = LIBRARIES.get(sys.argv[1])
+    print(library() if library else closed_forms(int(sys.argv[1])))

@@ -1,12 +1,13 @@
-"""What the compiler made of the kernels: no fused operation, no library of elementary functions."""
+"""What the compiler made of the kernels: no fused operation, no elementary library, no memory."""
 
 import inspect
 import math
 import re
 
 import llvmlite.binding
+import numpy as np
 import pytest
-from numba import boolean, float64, int64, njit
+from numba import boolean, float64, int64, njit, types
 
 from navaudit.numerics import angles, polar, reduction, trig, twofold
 
@@ -16,7 +17,14 @@ ELEMENTARY = re.compile(
     r"|\bfrem\b"
 )
 LOOSE = re.compile(r"\bf(add|sub|mul|div|neg) (\w+ )*(fast|contract|reassoc|arcp|afn|nsz)\b")
-TYPES = {"float": float64, "int": int64, "bool": boolean, "Doubles": float64[::1]}
+ALLOCATION = re.compile(r"@NRT_\w*[Aa]lloc\w*")
+TYPES = {
+    "float": float64,
+    "int": int64,
+    "bool": boolean,
+    "Doubles": float64[::1],
+    "_Terms": types.UniTuple(float64, 8),
+}
 
 KERNELS = {
     f"{module.__name__.rpartition('.')[2]}.{name}": thing
@@ -46,18 +54,25 @@ def library_sine(a, b, c):
     return math.sin(a) + b % c
 
 
+def sum_of_list(a, b, c):
+    terms = np.empty(3)
+    terms[0], terms[1], terms[2] = a, b, c
+    return terms[int(a)]
+
+
 def test_the_kernels_are_found():
     assert len(KERNELS) > 40
     assert {"trig.sincos", "polar.atan2", "twofold.two_product", "angles._fill_sin"} <= set(KERNELS)
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_no_fused_operation_and_no_library_call(name):
+def test_no_fused_operation_no_library_call_and_no_allocation(name):
     assembly, llvm = compiled(KERNELS[name].py_func, signature_of(KERNELS[name]))
     assert "ret" in assembly
     assert FUSED.search(assembly) is None
     assert ELEMENTARY.search(llvm) is None
     assert LOOSE.search(llvm) is None
+    assert ALLOCATION.search(llvm) is None
 
 
 def test_the_searches_find_what_they_look_for():
@@ -66,6 +81,8 @@ def test_the_searches_find_what_they_look_for():
     features = llvmlite.binding.get_host_cpu_features()
     if features.get("fma") or features.get("neon"):
         assert FUSED.search(assembly)
+    _, llvm = compiled(sum_of_list, (float64,) * 3)
+    assert ALLOCATION.search(llvm)
     _, llvm = compiled(library_sine, (float64,) * 3)
     found = {match.group() for match in ELEMENTARY.finditer(llvm)}
     assert "frem" in found

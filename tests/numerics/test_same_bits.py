@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform as sys_platform
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from navaudit.numerics import platform
 
 SCRIPT = Path(__file__).with_name("bits.py")
+CPUINFO = Path("/proc/cpuinfo")
 
 DIGEST = "c36a1bd62acb3745c25f6687bbc3db7b17f8846f93d98d7ad5cb824298234736"
 """The digest every machine must print; it changes when trigonometry or profiles do, never else."""
@@ -54,9 +56,22 @@ def test_the_compiler_target_changes_nothing(tmp_path):
     assert generic == DIGEST
 
 
-def test_the_settings_have_teeth():
+def test_the_blas_kernel_has_teeth():
     libraries = platform.examine().blas or ()
     if not any("openblas" in one.library for one in libraries):
         pytest.skip("NumPy does not compute through OpenBLAS here")
     kernels = [digest("lapack", OPENBLAS_CORETYPE=one) for one in ("Haswell", "Prescott")]
     assert len(set(kernels)) == 2
+
+
+def test_numpy_without_avx512_has_teeth():
+    pins = platform.pins("haswell", platform.examine().simd_running)
+    if not pins["NPY_DISABLE_CPU_FEATURES"]:
+        pytest.skip("NumPy takes no AVX-512 path here")
+    assert digest("simd", **pins) != digest("simd", NPY_DISABLE_CPU_FEATURES="")
+
+
+def test_the_mathematical_library_has_teeth():
+    if "glibc" not in sys_platform.libc_ver() or " fma" not in CPUINFO.read_text():
+        pytest.skip("this C library has no fused products to go without")
+    assert digest("libm", GLIBC_TUNABLES=LESS_GLIBC) != digest("libm", GLIBC_TUNABLES="")

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from navaudit.compiled import njit
 from navaudit.numerics.circle import ARCTANGENTS, INVERSE_ODDS, PI_TWOFOLD, RATIO_STEPS
 from navaudit.numerics.twofold import (
@@ -38,6 +36,7 @@ _TINY_RATIO = 2.0**-53  # the quotient's distance from a rounding boundary excee
 _DIRECTION_RELATIVE = 2.0**-64.5
 _ROOT_RELATIVE = 2.0**-100
 _NEGLIGIBLE = 2.0**-27  # a side this much shorter adds less than 2**-54 of the longer one
+_Terms = tuple[float, float, float, float, float, float, float, float]
 _LAST_ODD = 8  # terms of the arctangent series; the next is below 2**-115
 
 
@@ -189,21 +188,31 @@ def acos(cosine: float) -> float:
 
 
 @njit(cache=True, error_model="numpy")
+def _distil(t: _Terms) -> _Terms:
+    """Pass a two-sum over the terms, which moves what they have in common to the last."""
+    b, a = two_sum(t[1], t[0])
+    c, b = two_sum(t[2], b)
+    d, c = two_sum(t[3], c)
+    e, d = two_sum(t[4], d)
+    f, e = two_sum(t[5], e)
+    g, f = two_sum(t[6], f)
+    h, g = two_sum(t[7], g)
+    return a, b, c, d, e, f, g, h
+
+
+@njit(cache=True, error_model="numpy")
 def _side_of_midpoint(x: float, y: float, root: float, half: float) -> float:
     """Return a number signed as x**2 + y**2 - (root + half)**2, zero where they are equal.
 
     Four passes of two-sums over the eight exact terms are as good as adding them with fivefold
     precision. The sides are whole multiples of 2**-160 of themselves, so nothing is left to doubt.
     """
-    terms = np.empty(8)
-    terms[0], terms[1] = two_square(x)
-    terms[2], terms[3] = two_square(y)
-    hi, lo = two_square(root)
-    terms[4], terms[5] = -hi, -lo
-    terms[6], terms[7] = -2.0 * root * half, -half * half
+    xh, xl = two_square(x)
+    yh, yl = two_square(y)
+    rh, rl = two_square(root)
+    terms = (xh, xl, yh, yl, -rh, -rl, -2.0 * root * half, -half * half)
     for _ in range(4):
-        for i in range(1, 8):
-            terms[i], terms[i - 1] = two_sum(terms[i], terms[i - 1])
+        terms = _distil(terms)
     side = 0.0
     for term in terms:
         side += term

@@ -7,7 +7,6 @@ finite double, after Payne and Hanek. Both follow the textbook idea; constants c
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from navaudit.compiled import njit
 from navaudit.numerics.circle import (
@@ -62,15 +61,15 @@ def _digits(bits: int) -> tuple[int, int, int, int]:
 
 
 @njit(cache=True, error_model="numpy")
-def _steps_of(bits: int) -> npt.NDArray[np.int64]:
-    """Return the steps in an angle in fixed point: whole steps, then digits of the fraction.
+def _steps_of(bits: int) -> tuple[int, int, int, int, int]:
+    """Return the steps in an angle in fixed point: whole steps, then four pairs of digits.
 
     Digits of STEPS / (2 pi) that could only add whole turns are never touched, those below
     2**-240 of a step are left out.
     """
     low, middle, high, first = _digits(bits)
-    count = np.empty(_FRACTION_LIMBS + 1, dtype=np.int64)
-    carry = 0
+    a = b = c = d = 0
+    pair, carry = 0, 0
     for place in range(_FRACTION_LIMBS, -1, -1):
         i = first + PADDING_LIMBS + place
         digit = (
@@ -80,8 +79,11 @@ def _steps_of(bits: int) -> npt.NDArray[np.int64]:
             + high * STEPS_PER_RADIAN_LIMBS[i + 2]
         )
         carry = digit >> LIMB_BITS
-        count[place] = digit & _LIMB_MASK
-    return count
+        digit &= _LIMB_MASK
+        if place & 1:
+            a, b, c, d = digit << LIMB_BITS | pair, a, b, c
+        pair = digit
+    return pair, a, b, c, d
 
 
 @njit(cache=True, error_model="numpy")
@@ -90,16 +92,17 @@ def exact_step(angle_rad: float) -> tuple[int, float, float]:
 
     For finite angles of at least 2**-27 rad in size.
     """
-    count = _steps_of(bits_of(abs(angle_rad)))
-    rounds_up = count[1] >> (LIMB_BITS - 1)
-    step = count[0] + rounds_up
+    step, a, b, c, d = _steps_of(bits_of(abs(angle_rad)))
+    rounds_up = a >> (2 * LIMB_BITS - 1)
+    step += rounds_up
     rest, tail = 0.0, 0.0
     weight = 1.0
-    for place in range(1, _FRACTION_LIMBS + 1):
-        weight *= _LIMB
-        digit = count[place] ^ (_LIMB_MASK * rounds_up)  # one minus the fraction, but for 2**-240
-        rest, error = two_sum(rest, digit * weight)
-        tail += error
+    for pair in (a, b, c, d):
+        for digit in (pair >> LIMB_BITS, pair & _LIMB_MASK):
+            weight *= _LIMB
+            # with one minus the fraction, but for 2**-240, where it is more than a half
+            rest, error = two_sum(rest, (digit ^ (_LIMB_MASK * rounds_up)) * weight)
+            tail += error
     rest, tail = fast_two_sum(rest, tail)
     rest, tail = dd_mul(rest, tail, _STEP_H, _STEP_L)
     if rounds_up == 1:
