@@ -152,8 +152,9 @@ def test_agreement_is_that_of_plain_loops(tokens, worst, seed):
     array = answers_of(human, seed).array
     found = Agreement.of(array, worst)
     for token in range(tokens):
-        rows = {human[token, solver].tobytes() for solver in range(len(SOLVERS))}
-        assert found.identical[token] == (len(rows) == 1)
+        closed, *rows = (human[token, solver].tobytes() for solver in range(len(SOLVERS)))
+        assert found.identical[token] == (len(set(rows)) == 1)
+        assert found.closed_identical[token] == (closed == rows[0])
     for solver in range(len(SOLVERS)):
         for column in range(len(COLUMNS)):
             pairs = [(row[solver, column], row[1, column]) for row in human]
@@ -168,9 +169,12 @@ def test_agreement_is_that_of_plain_loops(tokens, worst, seed):
 def test_a_difference_in_the_last_bit_is_one():
     human = np.repeat(humans(4, 1)[:, None], len(SOLVERS), axis=1)
     human[2, 3, PDM] = np.nextafter(human[2, 3, PDM], 2.0)
+    human[3, 0, PDM] = np.nextafter(human[3, 0, PDM], 2.0)
     found = Agreement.of(answers_of(human).array, 10)
+    assert SOLVERS[:2] == ("closed", "pinv")
     assert found.identical.tolist() == [True, True, False, True]
-    assert int(found.differing.sum()) == 1
+    assert found.closed_identical.tolist() == [True, True, True, False]
+    assert int(found.differing.sum()) == 2
 
 
 def test_matrices_are_held_against_the_plain_ones():

@@ -133,8 +133,11 @@ def make_ready(environment: Environment, solver: str = "pinv") -> Ready | Absent
     """Examine an environment; say why, where it does not run what it is called."""
     try:
         found, settings = _examine(environment)
-    except (BadInput, subprocess.TimeoutExpired) as error:
-        return Absent(environment, f"{error}".splitlines()[0])
+    except BadInput as error:
+        place = f": {error.where}" if error.where else ""
+        return Absent(environment, f"{error.what}{place}")
+    except subprocess.TimeoutExpired as error:
+        return Absent(environment, f"{error}")
     complaint = _complaint(environment, found, solver)
     if complaint:
         return Absent(environment, complaint)
