@@ -26,10 +26,10 @@ from navaudit.rollout.rollout import desire_candidates, fit_profiles, new_workbe
 from navaudit.scene.scene import Scene
 from navaudit.scene.vocabulary import Vocabulary
 from navaudit.score.collision import no_at_fault_collisions
-from navaudit.score.comfort import discomfort
+from navaudit.score.comfort import SCRATCH, discomfort
 from navaudit.score.course import lay_out
 from navaudit.score.direction import driving_direction
-from navaudit.score.drive import drivable_area
+from navaudit.score.drive import Drive, drivable_area
 from navaudit.score.engine import new_drive, take_road
 from navaudit.score.lane import lane_keeping
 from navaudit.score.light import red_touch
@@ -163,29 +163,36 @@ def _follow(ego: Any, desired: Any, speeds: Any, curvatures: Any, states: Any, p
 
 @njit
 def _stage(course: Any, states: Any, pointing: Any, which: int) -> float:
-    drive = new_drive(course.traffic.corners.shape[1])
-    scratch = np.empty((5, 256))
+    room = new_drive(course.traffic.corners.shape[1])
+    scratch = np.empty(SCRATCH)
     total = 0.0
     for i in range(states.shape[0]):
-        drive.states[:] = states[i]
-        drive.pointing[:] = pointing[i]
-        take_road(drive, course)
-        drive.met[:] = 0
-        if which == 1:
-            total += no_at_fault_collisions(drive, course.traffic, course.ground).score
-        elif which == 2:
-            total += drivable_area(course.ground.cells, drive.points)
-        elif which == 3:
-            total += red_touch(course.lights, drive.points)
-        elif which == 4:
-            total += driving_direction(course.ground.cells, drive.points, False, scratch[0])[0]
-        elif which == 5:
-            total += time_to_collision(drive, course.traffic, course.ground).score
-        elif which == 6:
-            total += lane_keeping(course.line, course.ground.cells, drive.points)
-        elif which == 7:
-            total += discomfort(course.history, drive.states, scratch).test
+        total += _one_stage(course, states[i], pointing[i], room, scratch, which)
     return total
+
+
+@njit(_nrt=False)
+def _one_stage(
+    course: Any, states: Any, pointing: Any, room: Any, scratch: Any, which: int
+) -> float:
+    drive = Drive(states, pointing, room.points, room.off_lane, room.met, room.ahead)
+    take_road(drive, course)
+    drive.met[:] = 0
+    if which == 1:
+        return no_at_fault_collisions(drive, course.traffic, course.ground).score
+    if which == 2:
+        return float(drivable_area(course.ground.cells, drive.points))
+    if which == 3:
+        return float(red_touch(course.lights, drive.points))
+    if which == 4:
+        return driving_direction(course.ground.cells, drive.points, False, scratch[0])[0]
+    if which == 5:
+        return time_to_collision(drive, course.traffic, course.ground).score
+    if which == 6:
+        return float(lane_keeping(course.line, course.ground.cells, drive.points))
+    if which == 7:
+        return float(discomfort(course.history, drive.states, scratch).test)
+    return 0.0
 
 
 METRICS: Final = (

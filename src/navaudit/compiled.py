@@ -12,14 +12,35 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from numba import njit, prange
 from numba.core import caching
 
-__all__ = ["njit", "prange", "source_stamp"]
+__all__ = ["borrowing", "njit", "prange", "source_stamp"]
+
+_Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
+
+
+@overload
+def borrowing(kernel: _Kernel, /) -> _Kernel: ...
+@overload
+def borrowing(**options: Any) -> Callable[[_Kernel], _Kernel]: ...
+def borrowing(kernel: Any = None, /, **options: Any) -> Any:
+    """``njit`` for kernels that only borrow the arrays they work on.
+
+    Numba counts who holds an array, atomically, wherever a kernel so much as hands one on. In
+    kernels that are called millions of times this costs more than their arithmetic, and threads
+    wait for each other over it. A borrowing kernel counts nothing: it makes no array and returns
+    none.
+    """
+    options |= {"_nrt": False}  # numba's types do not tell of it
+    compiled = njit(cache=True, nogil=True, **options)
+    return compiled if kernel is None else compiled(kernel)
+
 
 _ROOT = Path(__file__).parent
 _IMPORT = re.compile(r"^\s*(?:from|import)\s+(navaudit[\w.]*)", re.MULTILINE)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from navaudit.compiled import njit
+from navaudit.compiled import borrowing
 from navaudit.numerics.segments import (
     BOUNDARY,
     INSIDE,
@@ -23,7 +23,7 @@ from navaudit.numerics.segments import (
 Box = npt.NDArray[np.float64]
 
 
-@njit(cache=True, error_model="numpy")
+@borrowing(error_model="numpy")
 def point_in_box(x: float, y: float, box: Box) -> int:
     """Return `INSIDE`, `BOUNDARY` or `OUTSIDE` for a point and a box of any shape."""
     crossings = 0
@@ -38,7 +38,7 @@ def point_in_box(x: float, y: float, box: Box) -> int:
     return INSIDE if crossings & 1 else OUTSIDE
 
 
-@njit(cache=True, error_model="numpy")
+@borrowing(error_model="numpy")
 def segment_touches_box(ax: float, ay: float, bx: float, by: float, box: Box) -> bool:
     """Return whether the closed segment `ab` and the closed box share a point."""
     cx, cy = box[3, 0], box[3, 1]
@@ -50,7 +50,7 @@ def segment_touches_box(ax: float, ay: float, bx: float, by: float, box: Box) ->
     return point_in_box(ax, ay, box) != OUTSIDE
 
 
-@njit(cache=True, error_model="numpy")
+@borrowing(error_model="numpy")
 def _doubtful_boxes_touch(a: Box, b: Box) -> bool:
     for i in range(4):
         j = (i + 1) & 3
@@ -59,13 +59,13 @@ def _doubtful_boxes_touch(a: Box, b: Box) -> bool:
     return point_in_box(b[0, 0], b[0, 1], a) != OUTSIDE
 
 
-@njit(cache=True, error_model="numpy")
+@borrowing(error_model="numpy")
 def _range(box: Box, axis: int) -> tuple[float, float]:
     a, b, c, d = box[0, axis], box[1, axis], box[2, axis], box[3, axis]
     return min(min(a, b), min(c, d)), max(max(a, b), max(c, d))
 
 
-@njit(cache=True, error_model="numpy")
+@borrowing(error_model="numpy")
 def _turn(box: Box, doubt: float) -> int:
     """Return 1 for a surely convex anticlockwise box, -1 for a clockwise one, 0 for others."""
     turns = 0
@@ -80,7 +80,7 @@ def _turn(box: Box, doubt: float) -> int:
     return (turns == 4) - (turns == -4)
 
 
-@njit(cache=True, error_model="numpy")
+@borrowing(error_model="numpy")
 def _overlap(a: Box, turn: int, b: Box, doubt: float) -> float:
     """Return how far `b` reaches in over the edge of `a` that keeps it out best.
 
@@ -105,7 +105,7 @@ def _overlap(a: Box, turn: int, b: Box, doubt: float) -> float:
     return least
 
 
-@njit(cache=True, error_model="numpy")
+@borrowing(error_model="numpy")
 def boxes_touch(a: Box, b: Box) -> bool:
     """Return whether two closed boxes, each ``[corner, xy]``, share a point.
 
@@ -137,7 +137,7 @@ def boxes_touch(a: Box, b: Box) -> bool:
     return _doubtful_boxes_touch(a, b)
 
 
-@njit(cache=True, error_model="numpy")
+@borrowing(error_model="numpy")
 def collapsed(box: Box) -> bool:
     """Return whether a box is a point or goes to and fro on a line: corners in pairs or all alike.
 
@@ -155,7 +155,7 @@ def collapsed(box: Box) -> bool:
     return edges < 3
 
 
-@njit(cache=True, error_model="numpy")
+@borrowing(error_model="numpy")
 def upright(box: Box) -> bool:
     """Return whether a box is a rectangle whose edges lie along the axes, to the bit.
 

@@ -21,7 +21,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from navaudit.compiled import njit
+from navaudit.compiled import borrowing, njit
 from navaudit.errors import BadInput
 from navaudit.numerics.plane import finite
 
@@ -30,14 +30,14 @@ Floats = npt.NDArray[np.float64]
 _SLACK = 1e-14
 
 
-@njit(cache=True, error_model="numpy")
+@borrowing(error_model="numpy")
 def _between(ax: float, ay: float, bx: float, by: float) -> float:
     dx = ax - bx
     dy = ay - by
     return math.sqrt(dx * dx + dy * dy)
 
 
-@njit(cache=True, error_model="numpy")
+@borrowing(error_model="numpy")
 def distance_to_segment(x: float, y: float, ax: float, ay: float, bx: float, by: float) -> float:
     """Return the distance in metres from a point to the segment from `a` to `b`."""
     if ax == bx and ay == by:
@@ -54,7 +54,7 @@ def distance_to_segment(x: float, y: float, ax: float, ay: float, bx: float, by:
     return math.fabs(across) * math.sqrt(length2)
 
 
-@njit(cache=True, error_model="numpy")
+@borrowing(error_model="numpy")
 def _surely_farther(
     x: float, y: float, ax: float, ay: float, bx: float, by: float, limit: float
 ) -> bool:
@@ -67,7 +67,7 @@ def _surely_farther(
     return gap > limit + _SLACK * (math.fabs(x - ax) + math.fabs(y - ay))
 
 
-@njit(cache=True, error_model="numpy")
+@borrowing(error_model="numpy")
 def distance_to_polyline(x: float, y: float, line: Floats, first: int, last: int) -> float:
     """Return the smallest distance from a point to the segments ``first .. last - 1``, in metres.
 
@@ -86,7 +86,7 @@ def distance_to_polyline(x: float, y: float, line: Floats, first: int, last: int
     return nearest
 
 
-@njit(cache=True, error_model="numpy")
+@borrowing(error_model="numpy")
 def farther_than(limit: float, x: float, y: float, line: Floats, first: int, last: int) -> bool:
     """Return ``distance_to_polyline(x, y, line, first, last) > limit`` without the distance."""
     bx, by = line[first, 0], line[first, 1]
@@ -111,7 +111,7 @@ def vertex_measures(line: Floats) -> Floats:
     return measures
 
 
-@njit(cache=True, error_model="numpy")
+@borrowing(error_model="numpy")
 def length_along(
     x: float, y: float, line: Floats, measures: Floats, first: int, last: int
 ) -> float:
@@ -137,7 +137,7 @@ def length_along(
     return _measure(x, y, line, measures, winner)
 
 
-@njit(cache=True, error_model="numpy")
+@borrowing(error_model="numpy")
 def _measure(x: float, y: float, line: Floats, measures: Floats, i: int) -> float:
     ax, ay, bx, by = line[i, 0], line[i, 1], line[i + 1, 0], line[i + 1, 1]
     ux = bx - ax

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from navaudit.axes import DT_S, HEADING, POSES, STEPS, X, Y
-from navaudit.compiled import njit
+from navaudit.compiled import borrowing, njit
 from navaudit.errors import BadInput
 from navaudit.numerics import lapack
 from navaudit.numerics.trig import sincos, wrap_by_atan2
@@ -135,7 +135,7 @@ def speed_bands(penalty: Penalty = "stock") -> Floats:
     return bands
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@borrowing(error_model="numpy")
 def solve_speeds(bands: Floats, along: Floats) -> None:
     """Turn ways along the heading ``[displacement]`` in m into fitted speeds in m/s, in place."""
     last, before = 0.0, 0.0
@@ -151,7 +151,7 @@ def solve_speeds(bands: Floats, along: Floats) -> None:
         following, after = here, following
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@borrowing(error_model="numpy")
 def solve_curvatures(speeds: Floats, inverse_pivots: Floats, turns: Floats) -> None:
     """Turn heading changes ``[displacement]`` in rad into fitted curvatures in 1/m, in place.
 
@@ -176,7 +176,7 @@ def solve_curvatures(speeds: Floats, inverse_pivots: Floats, turns: Floats) -> N
         turns[i] = following
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@borrowing(error_model="numpy")
 def fit_speeds(poses_row: Floats, bands: Floats, out: Floats) -> None:
     """Fit one path ``[step, 3]``: writes speeds ``[displacement]`` in m/s."""
     for i in range(POSES):
@@ -187,7 +187,7 @@ def fit_speeds(poses_row: Floats, bands: Floats, out: Floats) -> None:
     solve_speeds(bands, out)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@borrowing(error_model="numpy")
 def fit_curvatures(poses_row: Floats, speeds: Floats, inverse_pivots: Floats, out: Floats) -> None:
     """Fit one path ``[step, 3]`` with its speeds: writes curvatures ``[displacement]`` in 1/m.
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from navaudit.compiled import njit
+from navaudit.compiled import borrowing, njit
 from navaudit.numerics.trig import sincos, wrap_to_pi
 from navaudit.vehicle import REAR_AXLE_TO_CENTRE_M
 
@@ -20,7 +20,7 @@ SMALL_RAD: Final = 1e-5
 """Turns below this are rotated by two terms of the series: the third is under 2e-16."""
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def place_poses(
     ego: Floats, cos_ego: float, sin_ego: float, poses: Any, turn: Floats, knots: Floats
 ) -> None:
@@ -51,7 +51,7 @@ def place_poses(
         knots[i + 1, 4] = sine
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def sample_knots(
     knots: Floats, knot: NDArray[np.int64], span_us: Floats, since_us: Floats, desired: Floats
 ) -> None:
@@ -74,7 +74,7 @@ def sample_knots(
         desired[step, 4] = sine
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _there_and_back(rear_axle: float, direction: float) -> float:
     # an EgoState keeps its centre and gives its rear axle back from it, which rounds twice
     # (nuplan common/actor_state/car_footprint.py:69,80)
@@ -82,7 +82,7 @@ def _there_and_back(rear_axle: float, direction: float) -> float:
     return centre + -REAR_AXLE_TO_CENTRE_M * direction
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _unwrapped(before: float, heading: float) -> float:
     """Return the heading shifted by whole turns to within half a turn of the one before."""
     while heading - before > PI:
@@ -92,7 +92,7 @@ def _unwrapped(before: float, heading: float) -> float:
     return heading
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _turned(cosine: float, sine: float, by: float, heading: float) -> tuple[float, float]:
     """Cosine and sine of a heading that lies ``by`` from one whose cosine and sine are known."""
     if not -SMALL_RAD < by < SMALL_RAD:

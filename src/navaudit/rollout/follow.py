@@ -27,7 +27,7 @@ from navaudit.axes import (
     X,
     Y,
 )
-from navaudit.compiled import njit
+from navaudit.compiled import borrowing
 from navaudit.numerics.trig import sincos, tan, wrap_to_pi
 from navaudit.vehicle import WHEEL_BASE_M
 
@@ -49,7 +49,7 @@ STEERING_LIMIT_RAD: Final = np.pi / 3
 TWO_PI: Final = 2.0 * np.pi
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def follow(
     ego: Floats,
     desired: Floats,
@@ -63,25 +63,26 @@ def follow(
     ``speeds`` and ``curvatures`` ``[displacement]`` are the fitted profiles of ``desired``; also
     writes the sine and cosine of each heading to ``pointing`` ``[step, 2]``.
     """
-    states[0] = ego
+    for column in range(len(ego)):
+        states[0, column] = ego[column]
     tangent = tan(ego[STEERING])
     for step in range(POSES):
         before = states[step]
         after = states[step + 1]
-        pointing[step] = sincos(before[HEADING])
+        pointing[step, 0], pointing[step, 1] = sincos(before[HEADING])
         acceleration, steering_rate = command(before, step, desired[step], speeds, curvatures)
         tangent = drive(before, pointing[step], acceleration, steering_rate, tangent, after)
-    pointing[POSES] = sincos(states[POSES, HEADING])
+    pointing[POSES, 0], pointing[POSES, 1] = sincos(states[POSES, HEADING])
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def point(states: Floats, pointing: Floats) -> None:
     """Write the sine and cosine ``[step, 2]`` of the headings of states ``[step, 11]``."""
     for step in range(states.shape[0]):
-        pointing[step] = sincos(states[step, HEADING])
+        pointing[step, 0], pointing[step, 1] = sincos(states[step, HEADING])
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def command(
     state: Floats, step: int, desired: Floats, speeds: Floats, curvatures: Floats
 ) -> tuple[float, float]:
@@ -121,7 +122,7 @@ def command(
     return acceleration, inverse * (b0 * end_offset + weighted * end_heading)
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def drive(
     before: Floats,
     pointing: Floats,
@@ -162,7 +163,7 @@ def drive(
     return new_tangent
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _wrap(angle: float) -> float:
     """Bring an angle to [-pi, pi].
 

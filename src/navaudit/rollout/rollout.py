@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from navaudit.arrays import frozen
 from navaudit.axes import HEADING, HUMAN_POSES, POSES, STATE, STEPS, X, Y
-from navaudit.compiled import njit
+from navaudit.compiled import borrowing, njit
 from navaudit.errors import BadInput
 from navaudit.numerics.profiles import (
     Solver,
@@ -131,7 +131,7 @@ def new_workbench(poses: int) -> Workbench:
     )
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def fit_profiles(desired: Floats, bands: Floats, bench: Workbench) -> None:
     """Fit the speeds and curvatures of one desired path ``[step, 5]`` into the workbench."""
     for i in range(POSES):
@@ -143,7 +143,7 @@ def fit_profiles(desired: Floats, bands: Floats, bench: Workbench) -> None:
     solve_curvatures(bench.speeds, bench.pivots, bench.curvatures)
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _turn(angle: float) -> float:
     # an angle within half a turn comes back from arctan2 of its sine and cosine as it is, to an ulp
     return angle if -np.pi < angle < np.pi else wrap_by_atan2(angle)

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from navaudit.compiled import njit
+from navaudit.compiled import borrowing
 from navaudit.numerics.segments import ON_EDGE, ray_meets_edge
 from navaudit.score.grid import Grid, cell_of
 
@@ -49,7 +49,7 @@ class Cells(NamedTuple):
     """For each cell in doubt, the polygons that may cross it: see `navaudit.score.cutting`."""
 
 
-@njit(cache=True, nogil=True, inline="always")
+@borrowing(inline="always")
 def lies_in(cells: Cells, role: int, x: float, y: float) -> bool:
     """Whether a point is strictly inside some polygon of a role."""
     cell = cell_of(cells.grid, x, y)
@@ -60,7 +60,7 @@ def lies_in(cells: Cells, role: int, x: float, y: float) -> bool:
     return answer
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _lies_in_some(record: Floats, at: int, role: int, x: float, y: float) -> bool:
     """Whether a point is in some polygon of a role, from the record of the point's cell."""
     polygons = int(record[at])

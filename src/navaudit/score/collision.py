@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from navaudit.axes import CENTRE, FRONT_LEFT, FRONT_RIGHT, STEPS
-from navaudit.compiled import njit
+from navaudit.compiled import borrowing
 from navaudit.numerics.boxes import boxes_touch, collapsed, segment_touches_box
 from navaudit.score.contact import (
     BEHIND_RAD,
@@ -44,7 +44,7 @@ class Contact(NamedTuple):
     """The agent of that step; -1 if none."""
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def no_at_fault_collisions(drive: Drive, traffic: TrafficIndex, ground: GroundIndex) -> Contact:
     """Score one candidate's contacts; ``drive.met`` must be clear and is left dirty."""
     score, first, culprit = NO_FAULT, STEPS, -1
@@ -70,7 +70,7 @@ def no_at_fault_collisions(drive: Drive, traffic: TrafficIndex, ground: GroundIn
     return Contact(score, first, culprit)
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def at_fault(
     drive: Drive, traffic: TrafficIndex, ground: GroundIndex, step: int, agent: int
 ) -> bool:
@@ -81,7 +81,7 @@ def at_fault(
     return kind == SIDEWAYS and off_lane(drive, ground, step)
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def kind_of_contact(drive: Drive, traffic: TrafficIndex, step: int, agent: int) -> int:
     """Tell how a contact comes about, in the order of pdm_scorer_utils.py:27-62."""
     state = drive.states[step]

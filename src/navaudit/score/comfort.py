@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navaudit.axes import AX, AY, HEADING, STATE, STEPS, YAW_ACCELERATION, YAW_RATE
-from navaudit.compiled import njit
+from navaudit.compiled import borrowing
 from navaudit.errors import BadInput
 from navaudit.numerics.trig import hypot
 from navaudit.scene.scene import Track
@@ -34,6 +34,8 @@ LONGWAYS, SIDEWAYS, JOLT, LON_JOLT, YAW_JOLT, YAW = range(6)
 """What is uncomfortable, in the order of the stock's six tests."""
 
 HISTORY_STEP_US: Final = 100_000
+SCRATCH: Final = (5, 256)
+"""Room for five series; no past and future together are longer."""
 TWO_PI: Final = 2.0 * np.pi
 
 
@@ -60,6 +62,13 @@ def join_history(past: Track) -> History:
     if len(past) < 2:
         raise BadInput(
             f"past holds {len(past)} states", expected="at least two, up to and including t = 0"
+        )
+    lasts_us = int(past.time_us[-1]) - int(past.time_us[0])
+    if lasts_us > (SCRATCH[1] - STEPS) * HISTORY_STEP_US:
+        raise BadInput(
+            f"past lasts {lasts_us * 1e-6:g} s",
+            expected=f"{(SCRATCH[1] - STEPS) * 0.1:g} s at most; the stock's lasts 1.5 s",
+            remedy="rebuild the scene",
         )
     steps_us = np.arange(past.time_us[0], past.time_us[-1], HISTORY_STEP_US)[:-1]
     states = _sample(past, steps_us)
@@ -88,7 +97,7 @@ def _sample(past: Track, steps_us: NDArray[np.int64]) -> Floats:
     return states
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def discomfort(history: History, states: Floats, scratch: Floats) -> Discomfort:
     """Test one drive ``[step, 11]``; ``scratch`` is ``[5, sample]``."""
     past = history.states.shape[0]
@@ -127,7 +136,7 @@ def discomfort(history: History, states: Floats, scratch: Floats) -> Discomfort:
     return Discomfort(COMFORTABLE, -1)
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _read_signals(states: Floats, lon: Floats, total: Floats, side: Floats, yaw: Floats) -> None:
     """Read longitudinal, total and sideways acceleration and heading off states ``[step, 11]``."""
     for i in range(states.shape[0]):
@@ -141,7 +150,7 @@ def _read_signals(states: Floats, lon: Floats, total: Floats, side: Floats, yaw:
         yaw[i] = states[i, HEADING]
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _unwrap(yaw: Floats) -> None:
     """Shift headings by whole turns so that neighbours differ by half a turn at most."""
     turns = 0.0
@@ -155,7 +164,7 @@ def _unwrap(yaw: Floats) -> None:
         yaw[i] = heading - TWO_PI * turns
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _outside(series: Floats, bound: tuple[float, float]) -> int:
     """Return the first sample not strictly within bounds, -1 if all are."""
     for i in range(len(series)):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navaudit.axes import STEPS, VX, VY, X, Y
-from navaudit.compiled import njit
+from navaudit.compiled import borrowing, njit
 from navaudit.numerics.boxes import boxes_touch, collapsed, upright
 from navaudit.numerics.trig import acos, hypot, sincos
 from navaudit.scene.scene import BICYCLE, Traffic
@@ -88,7 +88,7 @@ def box_corners(box: Floats) -> Floats:
     return corners
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def write_corners(
     x: float, y: float, heading: float, half_length: float, half_width: float, out: Floats
 ) -> None:
@@ -130,7 +130,7 @@ def centroids(corners: Floats) -> Floats:
     return out
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def centroid_of(box: Floats) -> tuple[float, float]:
     """Centroid of one box ``[4, xy]``."""
     x0, y0 = box[0, 0], box[0, 1]
@@ -194,7 +194,7 @@ def _around(grid: Grid, box: Floats) -> tuple[int, int, int, int]:
     )
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _list(at: int, a: int, filling: int, start: Ints, cursor: Ints, agent: Longs) -> None:
     if filling:
         agent[cursor[at]] = a
@@ -203,20 +203,20 @@ def _list(at: int, a: int, filling: int, start: Ints, cursor: Ints, agent: Longs
         start[at + 1] += 1
 
 
-@njit(cache=True, nogil=True, inline="always")
+@borrowing(inline="always")
 def is_busy(index: TrafficIndex, cell: int, step: int) -> bool:
     """Whether some agent is near a cell at a step."""
     return (index.busy[cell] >> step) & 1 != 0
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def agents_near(index: TrafficIndex, cell: int, step: int) -> tuple[int, int]:
     """Range of the entries of ``index.agent`` that may touch a car centred in a cell."""
     at = step * len(index.busy) + cell
     return index.start[at], index.start[at + 1]
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def bearing(state: Floats, sine: float, cosine: float, x: float, y: float) -> float:
     """Angle in rad between the car's heading and the way from its rear axle to a point.
 
@@ -230,7 +230,7 @@ def bearing(state: Floats, sine: float, cosine: float, x: float, y: float) -> fl
     return acos(cosine * (dx / distance) + sine * (dy / distance))
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def speed_of(state: Floats) -> float:
     """Speed in m/s of a state ``[11]``; sideways speed is zero but at t = 0."""
     return abs(state[VX]) if state[VY] == 0.0 else hypot(state[VX], state[VY])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from navaudit.axes import CENTRE, HEADING, X, Y
 from navaudit.errors import BadInput
 from navaudit.numerics.trig import sincos
 from navaudit.scene.scene import Scene
+from navaudit.scene.vocabulary import TURN_RAD
 from navaudit.score.comfort import History, join_history
 from navaudit.score.contact import TrafficIndex, index_traffic, write_corners
 from navaudit.score.grid import grid_round
@@ -26,6 +28,8 @@ GROUND_CELL_M: Final = 0.5
 TRAFFIC_CELL_M: Final = 2.0
 REACH_M: Final = 72.0
 """Cells reach this far from the ego; what drives beyond is scored all the same, only slower."""
+FARTHEST: Final = 1e8
+"""Larger than any coordinate, speed or angle of a drive; beyond it, a scene is broken."""
 COARSE_CELL_M: Final = 8.0
 COARSE_REACH_M: Final = 128.0
 """For few drives: quickly laid out, and slower to ask."""
@@ -96,17 +100,37 @@ def _expect_scorable(scene: Scene) -> None:
             expected="at least two",
             remedy="rebuild the scene; without a route there is nothing to follow",
         )
-    for name in ("ego", "centreline"):
-        if not np.isfinite(getattr(scene, name)).all():
-            raise BadInput(f"{name} holds a value that is not finite", where=f"token {scene.token}")
-    boxes = scene.traffic.box[scene.traffic.present]
-    if not np.isfinite(boxes).all():
-        step, agent = np.argwhere(
-            scene.traffic.present & ~np.isfinite(scene.traffic.box).all(axis=2)
-        )[0]
+    for name, values, limit in _told(scene):
+        with np.errstate(invalid="ignore"):
+            sane = np.abs(values) <= limit
+        if not sane.all():
+            at = np.argwhere(~sane)[0]
+            raise BadInput(
+                f"{name} holds {values[tuple(at)]}, at {at.tolist()}",
+                where=f"token {scene.token}",
+                expected=f"numbers within {limit:g}",
+                remedy="rebuild the scene",
+            )
+    box = scene.traffic.box
+    with np.errstate(invalid="ignore"):
+        broken = scene.traffic.present & ~(np.abs(box) <= FARTHEST).all(axis=2)
+    if broken.any():
+        step, agent = np.argwhere(broken)[0]
         raise BadInput(
             f"box of agent {scene.traffic.token[agent]} at step {step} is "
-            f"{scene.traffic.box[step, agent].tolist()}",
+            f"{box[step, agent].tolist()}",
             where=f"token {scene.token}",
-            expected="finite x, y, heading, length and width",
+            expected=f"x, y, heading, length and width, numbers within {FARTHEST:g}",
         )
+
+
+def _told(scene: Scene) -> Iterator[tuple[str, Floats, float]]:
+    """What a drive is made from: its name, its values, and how large they may be."""
+    yield "ego", scene.ego, FARTHEST
+    yield "centreline", scene.centreline, FARTHEST
+    yield "past", scene.past.state, FARTHEST
+    yield "reference", scene.reference.state[:, (X, Y, HEADING)], FARTHEST
+    if scene.human is not None:
+        yield "human", scene.human[:, :2], FARTHEST
+        # it is unwound turn by turn
+        yield "human's heading", scene.human[:, 2], TURN_RAD

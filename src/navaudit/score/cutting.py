@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from navaudit.compiled import njit
+from navaudit.compiled import borrowing, njit
 from navaudit.score.cells import ASKED
 from navaudit.score.grid import DOUBT_M, Bins, Grid, longer
 
@@ -53,7 +53,7 @@ def cut(
     return where, record[:used].copy()
 
 
-@njit(cache=True)
+@borrowing
 def _cut_one(
     grid: Grid,
     cell: int,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navaudit.axes import CENTRE, STEPS
-from navaudit.compiled import njit
+from navaudit.compiled import borrowing
 from navaudit.score.cells import CROSSROADS, ON_ROUTE, Cells, lies_in
 
 Floats = NDArray[np.float64]
@@ -20,7 +20,7 @@ TOLERATED_M: Final = 2.0
 VIOLATION_M: Final = 6.0
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def oncoming_ways(cells: Cells, points: Floats, spare_crossroads: bool, ways: Floats) -> float:
     """Write each step's way in oncoming traffic ``[step]`` in m; returns their sum.
 
@@ -43,7 +43,7 @@ def oncoming_ways(cells: Cells, points: Floats, spare_crossroads: bool, ways: Fl
     return total
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def window_way(ways: Floats, step: int) -> float:
     """Sum the window that ends at a step, in the order of NumPy's pairwise sum."""
     first = max(0, step - WINDOW)
@@ -60,7 +60,7 @@ def window_way(ways: Floats, step: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def driving_direction(
     cells: Cells, points: Floats, spare_crossroads: bool, ways: Floats
 ) -> tuple[float, int]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navaudit.axes import CENTRE, FRONT_LEFT, FRONT_RIGHT, REAR_LEFT, REAR_RIGHT, STEPS, X, Y
-from navaudit.compiled import njit
+from navaudit.compiled import borrowing
 from navaudit.score.cells import Cells
 from navaudit.score.ground import GroundIndex, leaves_road, straddles_lanes
 from navaudit.vehicle import HALF_LENGTH_M, HALF_WIDTH_M, REAR_AXLE_TO_CENTRE_M
@@ -31,9 +31,11 @@ class Drive(NamedTuple):
     """``[step]``: whether the car straddles lanes or is off the road, once asked."""
     met: NDArray[np.uint8]
     """``[agent]``: whether the car has met the agent."""
+    ahead: Floats
+    """``[4, xy]``: the car where it would be a little later."""
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def place_points(pointing: Floats, states: Floats, points: Floats) -> None:
     """Write the corners and centre ``[step, 5, xy]`` of the car at every step."""
     for step in range(STEPS):
@@ -55,7 +57,7 @@ def place_points(pointing: Floats, states: Floats, points: Floats) -> None:
         here[CENTRE, 1] = y
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def off_lane(drive: Drive, ground: GroundIndex, step: int) -> bool:
     """Whether the car straddles lanes or is off the road at a step; asked once, then remembered."""
     if drive.off_lane[step] == UNKNOWN:
@@ -65,7 +67,7 @@ def off_lane(drive: Drive, ground: GroundIndex, step: int) -> bool:
     return drive.off_lane[step] == YES
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def drivable_area(cells: Cells, points: Floats) -> int:
     """First step at which a corner ``[step, 5, xy]`` is off the road; ``STEPS`` if none."""
     for step in range(STEPS):

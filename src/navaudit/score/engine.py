@@ -28,13 +28,13 @@ from navaudit.axes import (
     TLC,
     TTC,
 )
-from navaudit.compiled import njit
+from navaudit.compiled import borrowing, njit
 from navaudit.numerics.trig import sincos
 from navaudit.rollout.desire import place_poses, sample_knots
 from navaudit.rollout.follow import follow, point
-from navaudit.rollout.rollout import fit_profiles, new_workbench
+from navaudit.rollout.rollout import Workbench, fit_profiles, new_workbench
 from navaudit.score.collision import no_at_fault_collisions
-from navaudit.score.comfort import discomfort
+from navaudit.score.comfort import SCRATCH, discomfort
 from navaudit.score.course import Course
 from navaudit.score.direction import driving_direction
 from navaudit.score.drive import UNKNOWN, Drive, drivable_area, place_points
@@ -58,19 +58,21 @@ def new_drive(agents: int) -> Drive:
         np.empty((STEPS, 5, 2)),
         np.empty(STEPS, np.int8),
         np.empty(agents, np.uint8),
+        np.empty((4, 2)),
     )
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def take_road(drive: Drive, course: Course) -> None:
     """Prepare a drive whose states and pointing are filled: where its corners are."""
     place_points(drive.pointing, drive.states, drive.points)
     # at t = 0 all candidates stand where the ego stands, to the bit
-    drive.points[0] = course.start
+    for k in range(len(course.start)):
+        drive.points[0, k, 0], drive.points[0, k, 1] = course.start[k, 0], course.start[k, 1]
     drive.off_lane[:] = UNKNOWN
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def judge(
     drive: Drive,
     course: Course,
@@ -104,7 +106,7 @@ def judge(
     return max(way_along(course.way, x, y) - course.start_m, 0.0)
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _note(
     column: int, score: float, step: int, scores: Floats, first_step: NDArray[np.int8]
 ) -> None:
@@ -112,7 +114,7 @@ def _note(
     first_step[column] = step if step < STEPS else -1
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _note_failure(column: int, step: int, scores: Floats, first_step: NDArray[np.int8]) -> None:
     _note(column, 1.0 if step == STEPS else 0.0, step, scores, first_step)
 
@@ -134,24 +136,40 @@ def judge_candidates(
     """Drive and score candidates ``[candidate, pose, 3]`` into ``[candidate, column]`` arrays."""
     bench = new_workbench(POSES)
     drive = new_drive(course.traffic.corners.shape[1])
-    scratch = np.empty((5, 256))
+    scratch = np.empty(SCRATCH)
     sine, cosine = sincos(course.ego[HEADING])
     for c in range(poses.shape[0]):
-        place_poses(course.ego, cosine, sine, poses[c], turns[c], bench.knots)
-        sample_knots(bench.knots, knot, span_us, since_us, bench.desired)
-        fit_profiles(bench.desired, bands, bench)
-        follow(
-            course.ego,
-            bench.desired,
-            bench.speeds,
-            bench.curvatures,
-            drive.states,
-            drive.pointing,
-        )
-        take_road(drive, course)
-        progress[c] = judge(
-            drive, course, spare_crossroads, True, scratch, columns[c], first_step[c]
-        )
+        progress[c] = _drive_and_judge(
+            course, sine, cosine, poses[c], turns[c], knot, span_us, since_us, bands,
+            spare_crossroads, bench, drive, scratch, columns[c], first_step[c],
+        )  # fmt: skip
+
+
+@borrowing
+def _drive_and_judge(
+    course: Course,
+    sine: float,
+    cosine: float,
+    poses: Any,
+    turns: Floats,
+    knot: NDArray[np.int64],
+    span_us: Floats,
+    since_us: Floats,
+    bands: Floats,
+    spare_crossroads: bool,
+    bench: Workbench,
+    drive: Drive,
+    scratch: Floats,
+    scores: Floats,
+    first_step: NDArray[np.int8],
+) -> float:
+    """Drive and score one candidate ``[pose, 3]``; returns progress in m."""
+    place_poses(course.ego, cosine, sine, poses, turns, bench.knots)
+    sample_knots(bench.knots, knot, span_us, since_us, bench.desired)
+    fit_profiles(bench.desired, bands, bench)
+    follow(course.ego, bench.desired, bench.speeds, bench.curvatures, drive.states, drive.pointing)
+    take_road(drive, course)
+    return judge(drive, course, spare_crossroads, True, scratch, scores, first_step)
 
 
 @njit(cache=True, nogil=True)
@@ -166,23 +184,40 @@ def judge_states(
 ) -> None:
     """Score driven states ``[candidate, step, 11]`` into ``[candidate, column]`` arrays."""
     drive = new_drive(course.traffic.corners.shape[1])
-    scratch = np.empty((5, 256))
+    scratch = np.empty(SCRATCH)
     for c in range(states.shape[0]):
-        drive.states[:] = states[c]
-        point(drive.states, drive.pointing)
-        take_road(drive, course)
-        progress[c] = judge(
-            drive, course, spare_crossroads, with_history, scratch, columns[c], first_step[c]
-        )
+        progress[c] = _judge_states(
+            course, states[c], spare_crossroads, with_history, drive, scratch, columns[c],
+            first_step[c],
+        )  # fmt: skip
+
+
+@borrowing
+def _judge_states(
+    course: Course,
+    states: Floats,
+    spare_crossroads: bool,
+    with_history: bool,
+    drive: Drive,
+    scratch: Floats,
+    scores: Floats,
+    first_step: NDArray[np.int8],
+) -> float:
+    """Score one drive ``[step, 11]``; returns progress in m."""
+    for step in range(STEPS):
+        for column in range(len(STATE)):
+            drive.states[step, column] = states[step, column]
+    point(drive.states, drive.pointing)
+    take_road(drive, course)
+    return judge(drive, course, spare_crossroads, with_history, scratch, scores, first_step)
 
 
 def in_blocks(count: int, threads: int, work: Callable[[slice], None]) -> None:
     """Call ``work`` with slices that cover ``range(count)``, on this many threads."""
-    blocks = [slice(begin, min(begin + BLOCK, count)) for begin in range(0, count, BLOCK)]
-    if threads <= 1 or len(blocks) <= 1:
-        for block in blocks:
-            work(block)
+    if threads <= 1:
+        work(slice(0, count))
         return
+    blocks = [slice(begin, min(begin + BLOCK, count)) for begin in range(0, count, BLOCK)]
     with ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(work, blocks):
             pass

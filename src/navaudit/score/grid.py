@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from navaudit.compiled import njit
+from navaudit.compiled import borrowing, njit
 from navaudit.numerics.segments import BOUNDARY, INSIDE, ON_EDGE, OUTSIDE, ray_meets_edge
 
 Floats = NDArray[np.float64]
@@ -70,7 +70,7 @@ def grid_round(x_m: float, y_m: float, reach_m: float, cell_m: float) -> Grid:
     return Grid(x_m - half, y_m - half, 1.0 / cell_m, side)
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def cell_of(grid: Grid, x: float, y: float) -> int:
     """Return the cell of a point; the last one for all that is beyond the grid, and for NaN."""
     column = (x - grid.west_m) * grid.per_m
@@ -80,13 +80,13 @@ def cell_of(grid: Grid, x: float, y: float) -> int:
     return int(row) * grid.side + int(column)
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def row_of(grid: Grid, y: float) -> int:
     """Return the row of a height, also beyond the grid; it never falls as the height rises."""
     return int(math.floor((y - grid.south_m) * grid.per_m))
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def column_of(grid: Grid, x: float) -> int:
     """Return the column of an easting, also beyond the grid."""
     return int(math.floor((x - grid.west_m) * grid.per_m))
@@ -137,7 +137,7 @@ def _row_range(
     return row_of(grid, xy[first:last, 1].min()), row_of(grid, xy[first:last, 1].max())
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def point_in_binned(grid: Grid, bins: Bins, xy: Floats, p: int, x: float, y: float) -> int:
     """Return ``INSIDE``, ``BOUNDARY`` or ``OUTSIDE`` for a point and one binned polygon."""
     row = row_of(grid, y) - bins.low[p]
@@ -185,7 +185,7 @@ def segments_near(grid: Grid, segment: Floats, reach_m: float) -> Near:
     return Near(start, item)
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _window(grid: Grid, one: Floats, reach_m: float) -> tuple[int, int, int, int]:
     wide = reach_m + DOUBT_M
     first_row = max(row_of(grid, min(one[1], one[3]) - wide), 0)
@@ -195,7 +195,7 @@ def _window(grid: Grid, one: Floats, reach_m: float) -> tuple[int, int, int, int
     return first_row, last_row, first_column, last_column
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _surely_beyond(grid: Grid, one: Floats, row: int, column: int, reach_m: float) -> bool:
     """Whether a cell keeps more than ``reach_m`` from the line through a segment."""
     half = 0.5 / grid.per_m

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from navaudit.compiled import njit
+from navaudit.compiled import borrowing
 from navaudit.numerics.segments import INSIDE
 from navaudit.scene.scene import (
     CARPARK_AREA,
@@ -67,7 +67,7 @@ def _roles(ground: Ground) -> Bytes:
     return role
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def leaves_road(cells: Cells, points: Floats, step: int) -> bool:
     """Whether at a step one of the four corners ``[step, 5, xy]`` is on no drivable polygon."""
     for k in range(4):
@@ -76,7 +76,7 @@ def leaves_road(cells: Cells, points: Floats, step: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def straddles_lanes(index: GroundIndex, corners: Floats) -> bool:
     """Whether more than one lane holds a corner of ``[5, xy]`` and none holds all four."""
     west = min(min(corners[0, 0], corners[1, 0]), min(corners[2, 0], corners[3, 0]))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navaudit.axes import CENTRE, STEPS
-from navaudit.compiled import njit
+from navaudit.compiled import borrowing, njit
 from navaudit.numerics.polyline import distance_to_segment
 from navaudit.score.cells import CROSSROADS, Cells, lies_in
 from navaudit.score.grid import DOUBT_M, Grid, Near, cell_of, segments_near
@@ -59,7 +59,7 @@ def _places(grid: Grid, segment: Floats, near: Near) -> NDArray[np.uint8]:
     return place
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _holds_cell(one: Floats, x: float, y: float, cell_m: float) -> bool:
     """Whether all of a cell is surely within the limit; that region is convex, so corners tell."""
     for k in range(4):
@@ -70,7 +70,7 @@ def _holds_cell(one: Floats, x: float, y: float, cell_m: float) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def strays(index: LineIndex, x: float, y: float) -> bool:
     """Whether a point is more than the limit from the centreline."""
     cell = cell_of(index.grid, x, y)
@@ -86,7 +86,7 @@ def strays(index: LineIndex, x: float, y: float) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def lane_keeping(index: LineIndex, cells: Cells, points: Floats) -> int:
     """First step at which lane keeping fails for points ``[step, 5, xy]``; ``STEPS`` if none.
 

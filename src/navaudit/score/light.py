@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navaudit.axes import CENTRE, FRONT_LEFT, FRONT_RIGHT, REAR_LEFT, STEPS
-from navaudit.compiled import njit
+from navaudit.compiled import borrowing, njit
 from navaudit.numerics.boxes import segment_touches_box
 from navaudit.numerics.segments import OUTSIDE
 from navaudit.scene.scene import Lights
@@ -74,7 +74,7 @@ def _edges(ring_start: NDArray[np.int64], polygon_ring: NDArray[np.int64]) -> ND
     return edge
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def red_touch(index: LightIndex, points: Floats) -> int:
     """First step at which the car ``[step, 5, xy]`` touches a red connector; ``STEPS`` if none."""
     grid, red, bounds = index.grid, index.red, index.bounds
@@ -97,7 +97,7 @@ def red_touch(index: LightIndex, points: Floats) -> int:
     return STEPS
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _out_of_reach(bounds: Floats, light: int, x: float, y: float) -> bool:
     """Whether a car centred at a point keeps clear of the bounds of a connector."""
     west, south = bounds[light, 0] - REACH_M, bounds[light, 1] - REACH_M
@@ -105,7 +105,7 @@ def _out_of_reach(bounds: Floats, light: int, x: float, y: float) -> bool:
     return not (west <= x <= east and south <= y <= north)
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _meets(xy: Floats, i: int, points: Floats, step: int) -> bool:
     """Whether an edge and the car's box at a step, boundaries included, share a point."""
     ax, ay = xy[i - 1, 0], xy[i - 1, 1]
@@ -115,7 +115,7 @@ def _meets(xy: Floats, i: int, points: Floats, step: int) -> bool:
     return segment_touches_box(ax, ay, bx, by, points[step, :4])
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _beside(ax: float, ay: float, bx: float, by: float, points: Floats, step: int) -> bool:
     """Whether a segment surely keeps clear of the car's box on one side of it."""
     x, y = points[step, CENTRE, 0], points[step, CENTRE, 1]

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from navaudit.compiled import njit
+from navaudit.compiled import borrowing
 from navaudit.numerics.polyline import distance_to_polyline, length_along, vertex_measures
 
 Floats = NDArray[np.float64]
@@ -39,7 +39,7 @@ def measure_way(line: Floats) -> Way:
     return Way(line, vertex_measures(line), bounds)
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def way_along(way: Way, x: float, y: float) -> float:
     """How far along the line its point nearest to ``(x, y)`` lies, in m; the first of equals.
 
@@ -64,7 +64,7 @@ def way_along(way: Way, x: float, y: float) -> float:
     return length_along(x, y, way.line, way.measures, low, high)
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def way_off(way: Way, x: float, y: float) -> float:
     """Return how far ``(x, y)`` is from the line, in m; looks where the line may be nearest."""
     stretches = way.bounds.shape[0]
@@ -84,7 +84,7 @@ def way_off(way: Way, x: float, y: float) -> float:
     return nearest
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _gap2(bounds: Floats, k: int, x: float, y: float) -> float:
     """Square of the distance from a point to the bounds of a stretch."""
     dx = max(max(bounds[k, 0] - x, x - bounds[k, 2]), 0.0)

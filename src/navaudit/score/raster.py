@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from navaudit.compiled import njit
+from navaudit.compiled import borrowing, njit
 from navaudit.numerics.segments import INSIDE
 from navaudit.score.cells import ASKED, DOUBT
 from navaudit.score.grid import DOUBT_M, Bins, Grid, column_of, longer, point_in_binned
@@ -73,7 +73,7 @@ def _spread(
     return found, entries
 
 
-@njit(cache=True)
+@borrowing
 def _fill_row(
     grid: Grid,
     xy: Floats,
@@ -140,7 +140,7 @@ def _mark_row(grid: Grid, xy: Floats, bins: Bins, p: int, row: int, crossed: Tru
                 crossed[column] = True
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _span(a: Floats, b: Floats, south: float, north: float) -> tuple[float, float]:
     """Eastings an edge covers within a band of heights; west above east if it does not enter."""
     if max(a[1], b[1]) < south or min(a[1], b[1]) > north:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navaudit.arrays import frozen
-from navaudit.compiled import njit
+from navaudit.compiled import borrowing
 
 Floats = NDArray[np.float64]
 
@@ -91,7 +91,7 @@ def _solve(matrix: list[list[Fraction]], right: list[Fraction]) -> list[Fraction
     return [row[size] for row in rows]
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def smooth(sieve: Filter, half: int, series: Floats, out: Floats) -> None:
     """Filter a whole series into ``out``, rounded to eight decimals as ``np.round`` does.
 

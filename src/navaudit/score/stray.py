@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navaudit.axes import CENTRE, HEADING, POSES, STATE, STEPS
-from navaudit.compiled import njit
+from navaudit.compiled import borrowing, njit
 from navaudit.errors import BadInput
 from navaudit.numerics.polyline import distance_to_segment
 from navaudit.numerics.profiles import speed_bands
@@ -101,14 +101,15 @@ def _place(states: Floats, start: Floats, centres: Floats) -> None:
         _keep_centre(pointing, states[c], start, points, centres[c])
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _keep_centre(
     pointing: Floats, states: Floats, start: Floats, points: Floats, centre: Floats
 ) -> None:
     place_points(pointing, states, points)
-    centre[:] = points[:, CENTRE]
+    for step in range(STEPS):
+        centre[step, 0], centre[step, 1] = points[step, CENTRE, 0], points[step, CENTRE, 1]
     # at t = 0 all candidates stand where the ego stands, to the bit
-    centre[0] = start[CENTRE]
+    centre[0, 0], centre[0, 1] = start[CENTRE, 0], start[CENTRE, 1]
 
 
 @njit(cache=True, nogil=True)
@@ -197,7 +198,7 @@ def _centres(centres: Floats) -> Floats:
     return centres
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _longest_runs(index: LineIndex, cells: Cells, centres: Floats, runs: NDArray[np.int8]) -> None:
     for c in range(centres.shape[0]):
         astray, longest = 0, 0
@@ -212,7 +213,7 @@ def _longest_runs(index: LineIndex, cells: Cells, centres: Floats, runs: NDArray
         runs[c] = longest
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _farthest(way: Way, cells: Cells, centres: Floats, farthest: Floats) -> None:
     for c in range(centres.shape[0]):
         largest, near = np.nan, 0
@@ -228,7 +229,7 @@ def _farthest(way: Way, cells: Cells, centres: Floats, farthest: Floats) -> None
         farthest[c] = largest
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def _nearby(line: Floats, near: int, x: float, y: float) -> tuple[int, float]:
     """Of the segments about one, the nearest and how far it is: the line is that far at most."""
     bound, best = np.inf, near

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from navaudit.axes import CENTRE, STEPS, X, Y
-from navaudit.compiled import njit
+from navaudit.compiled import borrowing
 from navaudit.numerics.boxes import boxes_touch
 from navaudit.score.cells import CROSSROADS, lies_in
 from navaudit.score.collision import HIT_AGENT, NO_FAULT, Contact
@@ -35,7 +35,7 @@ STANDING_MPS: Final = 5e-3
 """Below this speed the car is not projected, nor is what it meets ignored later."""
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def time_to_collision(
     drive: Drive, traffic: TrafficIndex, ground: GroundIndex, anchors: int = ANCHORS
 ) -> Contact:
@@ -45,7 +45,7 @@ def time_to_collision(
     the first meeting decides; meetings while standing decide nothing. From ``anchors`` beyond the
     usual ones the car is projected no farther than to the last step.
     """
-    ahead = np.empty((4, 2))
+    ahead = drive.ahead
     for step in range(anchors):
         state = drive.states[step]
         speed = speed_of(state)
@@ -81,7 +81,7 @@ def time_to_collision(
     return Contact(NO_FAULT, STEPS, -1)
 
 
-@njit(cache=True, nogil=True)
+@borrowing
 def threatens(
     drive: Drive, traffic: TrafficIndex, ground: GroundIndex, step: int, later: int, agent: int
 ) -> bool:

@@ -17,6 +17,7 @@ from navaudit.score.comfort import (
     LON_JERK,
     LON_JOLT,
     LONGWAYS,
+    SCRATCH,
     SIDEWAYS,
     YAW,
     YAW_ACCELERATION_BOUND,
@@ -30,8 +31,6 @@ from navaudit.score.smooth import Filter
 from navaudit.vehicle import REAR_AXLE_TO_CENTRE_M
 
 Floats = NDArray[np.float64]
-
-SCRATCH: Final = (5, 256)
 
 
 class Test(NamedTuple):
