@@ -289,7 +289,7 @@ def test_a_column_says_how_many_fail_before_and_after(opened, made):
     opened.check(f"input[name=column][value='{LK}']", force=True)
     failing = int((labels.raw(data["scenes"][place]["token"])[LK] < 1).sum())
     said = opened.inner_text("#counts")
-    assert f"{failing:,} of {labels.candidates:,} candidates fail on lane_keeping" in said
+    assert f"{failing:,} of {labels.candidates:,} candidates fail on lane keeping" in said
     assert "after the overwrite every candidate passes" in said
 
 
