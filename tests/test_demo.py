@@ -8,11 +8,14 @@ import re
 import signal
 import subprocess
 import sys
+from io import StringIO
 
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from navaudit.cli import main
+from navaudit.commands.demo import Teller, moving_bar
 from navaudit.demo import course
 from navaudit.report.numbers import NUMBERS
 
@@ -91,6 +94,30 @@ class _Deaf:
 
     def says(self, what, done, total):
         pass
+
+
+@pytest.mark.parametrize("width", [72, 80, 120])
+def test_a_terminal_shows_what_how_far_how_long_and_where(width, tmp_path):
+    """However narrow it is, nothing of the moving line is cut short, and what is done stays."""
+    text = StringIO()
+    console = Console(file=text, width=width, force_terminal=True, color_system=None)
+    for at, step in enumerate(course.STEPS):
+        with moving_bar(console) as progress:
+            teller = Teller(tmp_path, console, progress)
+            teller.begins(at, step, None, 400.0)
+            teller.says("a scene", 1_085, 1_696)
+            progress.refresh()
+            teller.ends(step, {"tokens": 96, "seconds": 1.5})
+    shown = text.getvalue()
+    lines = re.split(r"[\r\n]", re.sub("\x1b[^A-Za-z]*[A-Za-z]", "", shown))
+    for step in course.STEPS:
+        moving = [one for one in lines if step.name in one and "1085/1696" in one]
+        assert moving
+        assert all("about 7 min left in all" in one and len(one) <= width for one in moving)
+        assert f"{step.name}: {step.tells}" in shown
+        assert f"{step.name} in 1.5 s: tokens 96" in shown
+        assert not step.leaves or str(tmp_path / step.leaves[0]) in shown
+    assert "\N{HORIZONTAL ELLIPSIS}" not in shown
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path):

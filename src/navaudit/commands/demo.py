@@ -10,8 +10,9 @@ from typing import Any, Final
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
 from rich.table import Table
+from rich.text import Text
 
 from navaudit import provenance
 from navaudit.demo.course import LEFT_OUT, RECORD, STEPS, run
@@ -64,10 +65,8 @@ def demo(
         Settings.quick(scenes or 16, seed) if quick else Settings(scenes or Settings.scenes, seed)
     )
     console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(24),
-               TextColumn("{task.fields[count]}  {task.fields[left]}"))  # fmt: skip
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        teller = _Teller(folder, console, progress)
+    with moving_bar(console) as progress:
+        teller = Teller(folder, console, progress)
         facts = run(folder, settings, teller, workers or len(os.sched_getaffinity(0)))
     if as_json:
         click.echo(json.dumps({"steps": facts, "provenance": provenance.here()}))
@@ -75,47 +74,55 @@ def demo(
         _print(folder, facts)
 
 
-class _Teller:
-    """Says what is being done: a moving bar on a terminal, plain lines elsewhere."""
+def moving_bar(console: Console) -> Progress:
+    """Return a bar that fits a narrow terminal, and is silent where there is no terminal."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(20),
+               TextColumn("{task.fields[count]}"), _TimeLeft())  # fmt: skip
+    return Progress(*columns, console=console, disable=not console.is_terminal, transient=True)
+
+
+class _TimeLeft(ProgressColumn):
+    """How long all may take yet, which goes down also while a step has nothing to tell."""
+
+    def render(self, task: Task) -> Text:
+        """Return it in words."""
+        return Text(_left(max(task.fields["until"] - time.monotonic(), 0.0)))
+
+
+class Teller:
+    """Says what is being done: in lines that stay, and a moving bar below them on a terminal."""
 
     def __init__(self, folder: Path, console: Console, progress: Progress) -> None:
         self.folder, self.console, self.progress = folder, console, progress
-        self.bar = progress.add_task("", total=None, count="", left="")
-        self.left_s, self.since, self.at = 0.0, time.monotonic(), 0
+        self.bar = progress.add_task("", total=None, count="", until=0.0)
 
     def begins(self, at: int, step: Step, facts: dict[str, Any] | None, left_s: float) -> None:
         """Announce a step: which it is of how many, what it does, how long all may take yet."""
-        self.left_s, self.since, self.at = left_s, time.monotonic(), at
-        place = f"[{at + 1}/{len(STEPS)}]"
-        what = f"{place} {step.name}: {step.tells}"
+        what = f"[{at + 1}/{len(STEPS)}] {step.name}: {step.tells}"
         if facts is not None:
-            self.console.print(f"{what}: done before", highlight=False, markup=False)
+            self._say(f"{what}: done before")
             return
         where = f" -> {self.folder / step.leaves[0]}" if step.leaves else ""
-        if self.progress.disable:
-            left = f" ({_span(left_s)} left in all)"
-            self.console.print(
-                f"{what}{where}{left}", highlight=False, markup=False, soft_wrap=True
-            )
-        shown = f"{what}{where}".replace("[", "\\[")
+        # a moving bar keeps telling what is left; a line can only tell once
+        left = f" ({_left(left_s)})" if self.progress.disable else ""
+        self._say(f"{what}{where}{left}")
+        until = time.monotonic() + left_s
         self.progress.update(
-            self.bar, description=shown, completed=0, total=None, count="", left=_left(left_s)
+            self.bar, description=step.name, completed=0, total=None, count="", until=until
         )
 
     def says(self, what: str, done: int, total: int) -> None:
         """Move the bar."""
-        left_s = max(self.left_s - (time.monotonic() - self.since), 0.0)
-        self.progress.update(
-            self.bar, completed=done, total=total, count=f"{done}/{total}", left=_left(left_s)
-        )
+        self.progress.update(self.bar, completed=done, total=total, count=f"{done}/{total}")
 
     def ends(self, step: Step, facts: dict[str, Any]) -> None:
         """Say what came of a step."""
         told = f"left out: {facts[LEFT_OUT]}" if LEFT_OUT in facts else _told(facts)
         took = f" in {facts['seconds']:g} s" if "seconds" in facts else ""
-        self.console.print(
-            f"  {step.name}{took}: {told}", highlight=False, markup=False, soft_wrap=True
-        )
+        self._say(f"  {step.name}{took}: {told}")
+
+    def _say(self, line: str) -> None:
+        self.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def _left(seconds: float) -> str:
