@@ -118,7 +118,7 @@ class _Gathered:
         self.failures.extend(parcel.failures)
         for row, (token, log) in enumerate(zip(parcel.tokens, parcel.logs, strict=True)):
             if token in self.token:
-                self.failures.append(_twice(token, log, self.log[self.token[token]]))
+                self.failures.append(Failure.taken(token, log, self.log[self.token[token]]))
                 continue
             self.token[token] = len(self.token)
             self.number.append(number)
@@ -226,17 +226,6 @@ class _Waiting:
     def leave(self, number: int) -> None:
         self._open.pop(number, None)
         self._paths[number].unlink(missing_ok=True)
-
-
-def _twice(token: str, log: str, other: str) -> Failure:
-    return Failure(
-        token,
-        log,
-        "another scene bears this token",
-        where=f"log {other}, which keeps it",
-        expected="a token of its own for every scene",
-        remedy="leave one of the logs out",
-    )
 
 
 def clear(folder: Path) -> None:

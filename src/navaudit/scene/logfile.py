@@ -70,6 +70,18 @@ class Failure:
         """Keep what an error says."""
         return cls(token, log, error.what, error.where, error.expected, error.remedy)
 
+    @classmethod
+    def taken(cls, token: str, log: str, keeper: str) -> Failure:
+        """Say that a scene of another log bears this token already."""
+        return cls(
+            token,
+            log,
+            "another scene bears this token",
+            where=f"log {keeper}, which keeps it",
+            expected="a token of its own for every scene",
+            remedy="leave one of the logs out",
+        )
+
     def __str__(self) -> str:
         whose = f"log {self.log}" if self.token is None else f"token {self.token}, log {self.log}"
         return f"{whose}: {NavauditError(**self.reason)}"

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 from numpy.typing import NDArray
 
-_SMALL: Final = 15
-"""Parts of up to one more than this are sorted by insertion."""
+from navaudit.numerics.quicksort import SMALL, partition
 
 
 def by_distance(distance: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -20,7 +17,7 @@ def by_distance(distance: NDArray[np.float64]) -> NDArray[np.int64]:
     """
     order = np.argsort(distance, kind="stable")
     rising = distance[order]
-    if len(order) <= _SMALL + 1 or (rising[1:] > rising[:-1]).all():
+    if len(order) <= SMALL + 1 or (rising[1:] > rising[:-1]).all():
         return order
     return np.array(_quicksort(distance.tolist()), np.int64)
 
@@ -30,33 +27,10 @@ def _quicksort(value: list[float]) -> list[int]:
     parts = [(0, len(order) - 1)]
     while parts:
         low, high = parts.pop()
-        if high - low > _SMALL:
-            middle = _partition(order, value, low, high)
+        if high - low > SMALL:
+            middle = partition(order, value, low, high)
             parts += [(low, middle - 1), (middle + 1, high)]
         else:
             # insertion is stable
             order[low : high + 1] = sorted(order[low : high + 1], key=value.__getitem__)
     return order
-
-
-def _partition(order: list[int], value: list[float], low: int, high: int) -> int:
-    """Partition ``order[low : high + 1]`` about the median of three; return where it ends up."""
-    middle = low + (high - low >> 1)
-    for a, b in ((middle, low), (high, middle), (middle, low)):
-        if value[order[a]] < value[order[b]]:
-            order[a], order[b] = order[b], order[a]
-    pivot = value[order[middle]]
-    i, j = low, high - 1
-    order[middle], order[j] = order[j], order[middle]
-    while True:
-        i += 1
-        while value[order[i]] < pivot:
-            i += 1
-        j -= 1
-        while pivot < value[order[j]]:
-            j -= 1
-        if i >= j:
-            break
-        order[i], order[j] = order[j], order[i]
-    order[i], order[high - 1] = order[high - 1], order[i]
-    return i

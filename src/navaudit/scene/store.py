@@ -177,7 +177,7 @@ def complete_set(
         rows = [row for row in rows if not _met(file.tokens[row], seen_here)]
         ledger.extend(file.failures)
         ledger.extend(
-            _twice(token, log, owner.get(token, log))
+            Failure.taken(token, log, owner.get(token, log))
             for row, token in enumerate(file.tokens)
             if row not in set(rows)
         )
@@ -198,14 +198,3 @@ def _met(token: str, seen: set[str]) -> bool:
     known = token in seen
     seen.add(token)
     return known
-
-
-def _twice(token: str, log: str, other: str) -> Failure:
-    return Failure(
-        token,
-        log,
-        "another scene bears this token",
-        where=f"log {other}, which keeps it",
-        expected="a token of its own for every scene",
-        remedy="leave one of the logs out",
-    )

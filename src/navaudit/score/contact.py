@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from navaudit.axes import STEPS, VX, VY, X, Y
 from navaudit.compiled import borrowing, njit
 from navaudit.numerics.boxes import boxes_touch, collapsed, upright
-from navaudit.numerics.trig import acos, hypot, sincos
+from navaudit.numerics.trig import acos, hypot
+from navaudit.scene.footprint import write_corners
 from navaudit.scene.scene import BICYCLE, Traffic
 from navaudit.score.grid import DOUBT_M, Grid, column_of, row_of
 
@@ -26,7 +27,6 @@ STOPPED_MPS: Final = 0.05
 """A track or a car no faster than this counts as stopped in a collision."""
 AHEAD_RAD: Final = 30 * (np.pi / 180)
 BEHIND_RAD: Final = 150 * (np.pi / 180)
-HALF_PI: Final = np.pi / 2.0
 
 
 class TrafficIndex(NamedTuple):
@@ -86,21 +86,6 @@ def box_corners(box: Floats) -> Floats:
             x, y, heading, length, width = box[step, a]
             write_corners(x, y, heading, length / 2.0, width / 2.0, corners[step, a])
     return corners
-
-
-@borrowing
-def write_corners(
-    x: float, y: float, heading: float, half_length: float, half_width: float, out: Floats
-) -> None:
-    """Write the corners ``[4, xy]`` of a box: front left, rear left, rear right, front right."""
-    # sideways through the heading plus a quarter turn, as nuplan geometry/transform.py does
-    sine, cosine = sincos(heading)
-    sine_left, cosine_left = sincos(heading + HALF_PI)
-    for k in range(4):
-        forward = half_length if k in (0, 3) else -half_length
-        left = half_width if k < 2 else -half_width
-        out[k, 0] = x + (left * cosine_left + forward * cosine)
-        out[k, 1] = y + (left * sine_left + forward * sine)
 
 
 @njit(cache=True)

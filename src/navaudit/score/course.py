@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from navaudit.axes import CENTRE, HEADING, X, Y
 from navaudit.errors import BadInput
 from navaudit.numerics.trig import sincos
+from navaudit.scene.footprint import write_corners
 from navaudit.scene.scene import Scene
 from navaudit.scene.vocabulary import TURN_RAD
 from navaudit.score.comfort import History, join_history
-from navaudit.score.contact import TrafficIndex, index_traffic, write_corners
+from navaudit.score.contact import TrafficIndex, index_traffic
 from navaudit.score.grid import grid_round
 from navaudit.score.ground import GroundIndex, index_ground
 from navaudit.score.lane import LineIndex, index_line

@@ -12,6 +12,7 @@ from navaudit.errors import BadInput
 from navaudit.numerics.plane import OUTSIDE
 from navaudit.numerics.polygons import Polygons
 from navaudit.numerics.polyline import distance_to_polyline
+from navaudit.numerics.quicksort import SMALL, partition
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -111,9 +112,6 @@ def _distances(
         out[polygon - begin] = nearest if outside[polygon] else 0.0
 
 
-_SMALL = 15  # partitions of up to sixteen
-
-
 def first_of_quicksort(values: Floats) -> int:
     """Return the index that NumPy's unstable quicksort puts first: one of the smallest.
 
@@ -125,30 +123,7 @@ def first_of_quicksort(values: Floats) -> int:
     order = list(range(len(values)))
     value = values.tolist()
     low, high = 0, len(order) - 1
-    while high - low > _SMALL:
-        high = _left_part(order, value, low, high)
+    while high - low > SMALL:
+        high = partition(order, value, low, high) - 1
     # short parts are sorted by insertion, which is stable
     return min(order[low : high + 1], key=value.__getitem__)
-
-
-def _left_part(order: list[int], value: list[float], low: int, high: int) -> int:
-    """Partition ``order[low : high + 1]`` about the median of three; return the left part's end."""
-    middle = low + (high - low >> 1)
-    for a, b in ((middle, low), (high, middle), (middle, low)):
-        if value[order[a]] < value[order[b]]:
-            order[a], order[b] = order[b], order[a]
-    pivot = value[order[middle]]
-    i, j = low, high - 1
-    order[middle], order[j] = order[j], order[middle]
-    while True:
-        i += 1
-        while value[order[i]] < pivot:
-            i += 1
-        j -= 1
-        while pivot < value[order[j]]:
-            j -= 1
-        if i >= j:
-            break
-        order[i], order[j] = order[j], order[i]
-    order[i], order[high - 1] = order[high - 1], order[i]
-    return i - 1
