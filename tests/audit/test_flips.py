@@ -171,8 +171,9 @@ def test_numbers_are_named_as_the_paper_names_them(drawn):
 
     found = drawn[2]
     names = {one.name for one in found.findings()}
-    # how many of them an AMD Rome drove is not this machine's to say
-    assert {one for one in paper_numbers() if need(one) is FLIPS} - names == {"flip_rome_tokens"}
+    # how many of them an AMD Rome drove is not this machine's to say, and told as such
+    assert "AMD Rome" in need("flip_rome_tokens").data
+    assert {one for one in paper_numbers() if need(one) is FLIPS} - names == set()
     assert len(names) == len(found.findings())
 
 

@@ -57,6 +57,16 @@ def test_bars_and_line_are_the_data():
     assert [line.get_xdata()[0] for line in ax.lines] == [700]
 
 
+@pytest.mark.parametrize("columns", [1, 2, 4, 7, 300])
+def test_columns_are_counted_in_whole_ones(columns):
+    """Ticks stand at whole numbers, few or many, and all bear theirs."""
+    (ax,) = histogram_of(Histogram.of(sheet(1024, [700] * columns, 0.0))).axes
+    low, high = ax.get_ylim()
+    ticks = [one for one in ax.get_yticks() if low <= one <= high]
+    assert 2 <= len(ticks) <= 8
+    assert all(one == int(one) for one in ticks)
+
+
 def test_nothing_overwritten_is_said(tmp_path):
     histogram = Histogram.of(sheet(16, [0, 0], 1.0))
     (ax,) = histogram_of(histogram).axes

@@ -293,6 +293,88 @@ def test_a_column_says_how_many_fail_before_and_after(opened, made):
     assert "after the overwrite every candidate passes" in said
 
 
+def test_bars_show_what_all_candidates_are_given(opened, made):
+    """A bar a policy: raw, published, and the chosen one; widths are shares of all candidates."""
+    labels = LabelSet.open(made / "labels")
+    for place, one in enumerate(stages_of(opened.content())["scenes"]):
+        opened.select_option("#scene", str(place))
+        row, raw = labels.index(one["token"]), labels.raw(one["token"])
+        path = labels.path_lane_keeping(one["token"])
+        for column in range(len(COLUMNS)):
+            opened.check(f"input[name=column][value='{column}']", force=True)
+            for policy in POLICIES if path is not None else POLICIES[:-1]:
+                opened.check(f"input[name=policy][value={policy}]", force=True)
+                shown = bars_of(opened)
+                assert list(shown) == list(dict.fromkeys(("raw", "published", policy)))
+                for name, parts in shown.items():
+                    given = apply(name, raw, labels.human[row], path)[column]
+                    assert parts == pytest.approx(shares_of(given), abs=1e-3)
+
+
+def bars_of(window):
+    return window.evaluate(
+        """Object.fromEntries([...document.querySelectorAll("#bars .bar")].map((bar) =>
+        [bar.dataset.policy, Object.fromEntries([...bar.children].map((part) =>
+        [part.className, parseFloat(part.style.width)]))]))"""
+    )
+
+
+def shares_of(given):
+    if np.isnan(given).all():
+        return {"abstain": 100.0}
+    failing = 100.0 * float((given < 1).mean())
+    return {"fail": failing, "pass": 100.0 - failing}
+
+
+def test_a_candidate_is_told_in_a_sentence(opened, made):
+    """What it does on the chosen column, and what a trainer is told of it."""
+    labels = LabelSet.open(made / "labels")
+    data = stages_of(opened.content())
+    place = next(k for k, one in enumerate(data["scenes"]) if one["human"][LK] == 0.0)
+    one = data["scenes"][place]
+    raw = labels.raw(one["token"])[LK]
+    shown = one["shown"]["index"]
+    failing = next(k for k, candidate in enumerate(shown) if raw[candidate] == 0)
+    opened.select_option("#scene", str(place))
+    opened.check(f"input[name=column][value='{LK}']", force=True)
+    for _ in range(failing + 1):
+        opened.click("#next")
+    opened.check("input[name=policy][value=raw]", force=True)
+    assert re.fullmatch(r"Fails lane keeping, first at \d\.\d s\.", opened.inner_text("#outcome"))
+    opened.check("input[name=policy][value=published]", force=True)
+    assert opened.inner_text("#outcome").endswith("a trainer is told that it passes.")
+    opened.check("input[name=policy][value=masked]", force=True)
+    assert opened.inner_text("#outcome").endswith("a trainer is told nothing.")
+
+
+def test_a_scene_is_played_and_paused(opened):
+    opened.select_option("#scene", "0")
+    opened.click("#play")
+    opened.wait_for_function("window.navaudit.state.step >= 3")
+    opened.click("#play")
+    step = opened.evaluate("window.navaudit.state.step")
+    opened.wait_for_timeout(350)
+    assert opened.evaluate("window.navaudit.state.step") == step
+    assert opened.inner_text("#when") == f"{step / 10:.1f} s"
+    assert opened.inner_text("#play") == "Play"
+
+
+def test_paper_is_light_whatever_the_page_was(opened):
+    """The button chose dark; on paper both the words and the picture are dark on light."""
+    page = "getComputedStyle(document.documentElement).getPropertyValue('--page')"
+    corner = "[...document.getElementById('stage').getContext('2d').getImageData(2, 2, 1, 1).data]"
+    opened.evaluate("document.documentElement.dataset.theme = 'dark'")
+    opened.emulate_media(media="print")
+    assert opened.evaluate(page) == "#fff"
+    opened.emulate_media(media="screen")
+    opened.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert opened.evaluate(corner) == [255, 255, 255, 255]
+    assert opened.evaluate("document.getElementById('key').open")
+    opened.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert opened.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert opened.evaluate(page) == "#14181d"
+
+
 def test_candidates_are_reached_by_keyboard_and_pointer(opened):
     opened.focus("#stage")
     opened.keyboard.press("ArrowRight")

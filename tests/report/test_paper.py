@@ -25,6 +25,7 @@ from navaudit.report.paper import (
     paper_numbers,
     stand,
     tally,
+    wanting,
 )
 
 
@@ -82,6 +83,15 @@ def test_other_data_is_compared_with_nothing_but_the_rule_itself():
 def test_a_population_is_not_taken_on_trust():
     found = standing_of({"LK_mixed": "9,831"})["LK_mixed"]
     assert (found.standing, "unstated" in found.why) == (NOT_MEASURED, True)
+
+
+def test_what_was_not_measured_is_counted_by_what_it_takes():
+    standings = stand({})
+    counted = wanting(standings)
+    assert sum(counted.values()) == 933
+    assert {one for _, one in RULES} == set(counted)
+    assert counted[AUDIT] == sum(need(name) is AUDIT for name in paper_numbers())
+    assert wanting(stand(paper_numbers())) == {}
 
 
 def test_every_rule_speaks_for_some_number_and_knows_its_population():

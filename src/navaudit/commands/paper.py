@@ -15,7 +15,15 @@ from rich.table import Table
 
 from navaudit import provenance
 from navaudit.report.numbers import gather
-from navaudit.report.paper import DIFFERENT, NOT_MEASURED, REPRODUCED, Standing, stand, tally
+from navaudit.report.paper import (
+    DIFFERENT,
+    NOT_MEASURED,
+    REPRODUCED,
+    Standing,
+    stand,
+    tally,
+    wanting,
+)
 from navaudit.report.standings import write_standings
 
 _DIFFERENCES: Final = 1
@@ -48,6 +56,8 @@ def paper(numbers: tuple[Path, ...], out: Path | None, everything: bool, as_json
     else:
         _print([one for one in standings if everything or one.standing != NOT_MEASURED])
         click.echo(", ".join(f"{n} {name}" for name, n in tally(standings).items()))
+        for need, n in wanting(standings).items():
+            click.echo(f"  {n} by {need.command}: needs {need.data}")
     if tally(standings)[DIFFERENT]:
         sys.exit(_DIFFERENCES)
 

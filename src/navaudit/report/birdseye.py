@@ -59,7 +59,7 @@ def draw_scene(
     draw_agents(ax, scene, view, step, look)
     if drivers:
         draw_drivers(ax, scene, view, look)
-    draw_agent(ax, view.place(ego_points(scene.ego)[:4]), look.candidate, look)
+    draw_agent(ax, view.place(ego_points(scene.ego)[:4]), look.car, look)
 
 
 def draw_ground(ax: Axes, ground: Ground, view: View, look: Look) -> None:

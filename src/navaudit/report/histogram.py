@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from navaudit.audit.entries import Histogram
 from navaudit.axes import COLUMNS
@@ -40,7 +41,8 @@ def histogram_of(histogram: Histogram, look: Look = LIGHT) -> Figure:
     ax.set_xlabel(f"candidates that failed {name} before the overwrite", color=look.ink, fontsize=9)
     ax.set_ylabel("overwritten columns", color=look.ink, fontsize=9)
     ax.xaxis.set_major_formatter(lambda at, _: f"{int(at):,}")
-    ax.yaxis.set_major_formatter(lambda at, _: f"{at:,.0f}" if at == int(at) else "")
+    ax.yaxis.set_major_locator(MaxNLocator(6, integer=True))
+    ax.yaxis.set_major_formatter(lambda at, _: f"{at:,.0f}")
     ax.tick_params(colors=look.faint, labelsize=8)
     for side, spine in ax.spines.items():
         spine.set_visible(side in ("left", "bottom"))

@@ -28,6 +28,8 @@ class Look:
     faint: str
     """Text of less weight."""
     candidate: str
+    car: str
+    """The car where the scene begins."""
     human: str
     reference: str
     failure: str
@@ -55,6 +57,7 @@ LIGHT: Final = Look(
     ink="#1b1f24",
     faint="#5d6670",
     candidate="#0060a8",
+    car="#0060a8",
     human="#008060",
     reference="#4d4d4d",
     failure="#d14900",
@@ -77,6 +80,7 @@ DARK: Final = Look(
     ink="#eef1f4",
     faint="#a3adb8",
     candidate="#56b4e9",
+    car="#56b4e9",
     human="#1fc79b",
     reference="#c9ccd1",
     failure="#ff7a2e",

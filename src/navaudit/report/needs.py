@@ -34,6 +34,11 @@ CENSUS: Final = Need(
     "navaudit census SCENES --out DIR", "navtrain's logs and maps", "div_denominator"
 )
 FLIPS: Final = Need("navaudit flips SCENES RAW --out DIR", _NAVTRAIN, "flip_rollout_candidates")
+ROME: Final = Need(
+    "navaudit flips SCENES RAW --out DIR",
+    "to know which of navtrain's scenes an AMD Rome processor drove: run it there on those alone",
+    "flip_rollout_candidates",
+)
 PROCESSORS: Final = Need(
     "navaudit processors SCENES --vocabulary V.npy --out DIR",
     "navtrain's scenes, on Broadwell, Rome and Sapphire Rapids processors",
@@ -73,6 +78,7 @@ RULES: Final = (
     (r"prt_|p530tr_", PROBE_TRAINED),
     (r"nt_|p530nt_", PROBE_HELD_OUT),
     (r"rt_|rt530_", COMPARE),
+    (r"flip_rome_", ROME),
     (r"flip_", FLIPS),
     (r"div_|solver_", CENSUS),
     (r"ob_|spr_|rome_", PROCESSORS),

@@ -18,15 +18,15 @@ from navaudit import provenance
 from navaudit.axes import COLUMNS, SHORT
 from navaudit.errors import BadInput
 from navaudit.findings import percent
-from navaudit.report.paper import NOT_MEASURED, stand, tally
+from navaudit.report.paper import NOT_MEASURED, stand, tally, wanting
 from navaudit.report.shelf import Figure, Part, in_order
 
 POLICIES: Final = (
-    ("raw", "what the scorer says"),
-    ("published", "the rule: a column on which the human scored zero passes"),
-    ("masked", "a forgiven column abstains"),
-    ("pass-lk", "as published, and every lane keeping passes"),
-    ("path", "as published, but lane keeping is judged against the human's own path"),
+    ("raw", "Raw: what the scorer says, before the overwrite."),
+    ("published", "Published: where the human scored zero, every candidate passes."),
+    ("masked", "Masked: where the human scored zero, the label abstains."),
+    ("pass-lk", "Pass-LK: as published, and lane keeping passes in every scene."),
+    ("path", "Path: as published, but lane keeping is judged against the human's own path."),
 )
 
 
@@ -113,10 +113,18 @@ def page(
         ],
         standings=standings,
         tally_words=", ".join(f"{n} {name}" for name, n in counted.items()) + ".",
+        wanting=wanting(standings),
         other_data=_other_data(flat) if counted[NOT_MEASURED] else "",
         stages=[_listed(one) for one in stages],
         panels=panels,
-        stages_json=_embedded({"scenes": list(stages), "columns": COLUMNS, "short": SHORT}),
+        stages_json=_embedded(
+            {
+                "scenes": list(stages),
+                "columns": COLUMNS,
+                "short": SHORT,
+                "policies": dict(POLICIES),
+            }
+        ),
         columns=COLUMNS,
         short=SHORT,
         policies=POLICIES,

@@ -76,15 +76,16 @@ def panels_of(
 
 def _draw(ax: Axes, scene: Scene, paths: Floats, values: Floats, view: View, look: Look) -> None:
     draw_scene(ax, scene, view, look=look, drivers=False)
-    # what fails is drawn over what passes
-    order = np.argsort(-values, kind="stable")
+    # what is rare lies on top, or nobody would see it
+    up = 1.0 if 2 * int((values == 1.0).sum()) > len(values) else -1.0
+    order = np.argsort(-up * values, kind="stable")
     colours = [_colour(value, look) for value in values[order]]
     draw_candidates(ax, paths[order], view, look, colours=colours, lw=0.8, alpha=0.55)
     draw_drivers(ax, scene, view, look)
     # over the candidates, which lie where the human does
     for line in ax.lines[-1:] if scene.human is not None else ():
         line.set_zorder(9)
-        line.set_path_effects([effects.withStroke(linewidth=4.5, foreground=look.page)])
+        line.set_path_effects([effects.withStroke(linewidth=3.6, foreground=look.page)])
     frame(ax, view.place(paths).reshape(-1, 2), 4.0, 24.0, 90.0)
     draw_scale(ax, look)
 

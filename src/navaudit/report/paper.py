@@ -16,7 +16,7 @@ from functools import cache
 from importlib import resources
 from typing import Final
 
-from navaudit.report.needs import need
+from navaudit.report.needs import RULES, Need, need
 
 REPRODUCED: Final = "reproduced"
 DIFFERENT: Final = "different"
@@ -63,6 +63,12 @@ def tally(standings: tuple[Standing, ...]) -> dict[str, int]:
     """Count the standings."""
     counts = Counter(one.standing for one in standings)
     return {name: counts[name] for name in STANDINGS}
+
+
+def wanting(standings: tuple[Standing, ...]) -> dict[Need, int]:
+    """Count what was not measured here, by what it takes to measure it."""
+    counts = Counter(need(one.name) for one in standings if one.standing == NOT_MEASURED)
+    return {one: counts[one] for _, one in RULES if one in counts}
 
 
 def _stand(name: str, paper: str, ours: Mapping[str, str]) -> Standing:

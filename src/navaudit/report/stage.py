@@ -90,6 +90,7 @@ def stage(
         "location": scene.location,
         "human": [float(one) for one in labels.human],
         "failing": [int((row < 1.0).sum()) for row in labels.raw],
+        "failing_path": None if labels.path is None else int((labels.path < 1.0).sum()),
         "candidates": labels.raw.shape[1],
         "ground": _ground(scene, view),
         "lights": _lights(scene, view),

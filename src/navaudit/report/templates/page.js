@@ -11,9 +11,14 @@
   const canvas = byId("stage");
   if (!data.scenes.length || !canvas) { window.navaudit = { ready: true }; return; }
 
+  // where there is little room, the picture and what changes it stay together
+  byId("key").open = matchMedia("(min-width: 52rem)").matches;
+
   const STEPS = 41, CM = 100, TURN = 10000;
   const [LK, EP, PDM] = ["LK", "EP", "PDM"].map((one) => data.short.indexOf(one));
   const state = { scene: 0, column: LK, policy: "raw", step: 0, candidate: -1, zoom: 1 };
+  const graded = (column) => column === EP || column === PDM;
+  const worded = (column) => data.columns[column].replaceAll("_", " ");
 
   function bytes(text) {
     const raw = atob(text), out = new Uint8Array(raw.length);
@@ -34,6 +39,7 @@
   }
   const here = () => unpack(data.scenes[state.scene]);
   const count = (scene) => scene.shown.index.length;
+  const first = (scene, column, i) => scene.first[column * count(scene) + i];
 
   // what a trainer is given under a policy; NaN where it abstains
   function value(scene, policy, column, i) {
@@ -46,6 +52,16 @@
     return 1;
   }
 
+  // of all candidates: how many are less than passing under a policy, and whether all abstain
+  function given(scene, policy, column) {
+    if (policy === "raw") return { fails: scene.failing[column] };
+    if (policy === "pass-lk" && column === LK) return { fails: 0 };
+    if (!scene.fired[column]) return { fails: scene.failing[column] };
+    if (policy === "masked") return { fails: 0, abstains: true };
+    if (policy === "path" && column === LK && scene.path) return { fails: scene.failing_path };
+    return { fails: 0 };
+  }
+
   function ink(name) { return getComputedStyle(root).getPropertyValue("--" + name).trim(); }
   function mix(a, b, t) {
     const parse = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
@@ -54,7 +70,7 @@
   }
   function colour(v, column) {
     if (Number.isNaN(v)) return ink("abstain");
-    if (column === EP || column === PDM) return mix(ink("fail"), ink("pass"), v);
+    if (graded(column)) return mix(ink("fail"), ink("pass"), v);
     return v === 1 ? ink("pass") : v === 0 ? ink("fail") : ink("half");
   }
 
@@ -140,8 +156,11 @@
   function drawCandidates(scene) {
     const order = [...Array(count(scene)).keys()];
     const v = order.map((i) => value(scene, state.policy, state.column, i));
-    order.sort((a, b) => (Number.isNaN(v[b]) - Number.isNaN(v[a])) || v[b] - v[a] || a - b);
-    pen.globalAlpha = 0.6;
+    // what is rare lies on top, or nobody would see it
+    const passing = v.filter((one) => one === 1).length;
+    const up = 2 * passing > v.length ? 1 : -1;
+    order.sort((a, b) => up * (v[b] - v[a]) || a - b);
+    pen.globalAlpha = state.candidate < 0 ? 0.6 : 0.2;
     for (const i of order) {
       line(path(scene, i), colour(v[i], state.column), 1.1, Number.isNaN(v[i]) ? [3, 3] : null);
     }
@@ -151,20 +170,29 @@
     const i = state.candidate;
     if (i < 0) return;
     const v = value(scene, state.policy, state.column, i), flat = path(scene, i);
-    line(flat, ink("page"), 5.5);
-    line(flat, colour(v, state.column), 3);
-    const first = scene.first[state.column * count(scene) + i];
+    line(flat, ink("page"), 6.5);
+    line(flat, ink("ink"), 4.5);
+    line(flat, colour(v, state.column), 2.8);
+    const fails = first(scene, state.column, i);
     const at = (k) => [flat[2 * k], flat[2 * k + 1], scene.heading[i * STEPS + k]];
     box(...at(state.step), 518, 230, null, ink("ink"), 1.6);
-    if (first >= 0) {
-      box(...at(first), 518, 230, null, ink("fail"), 2.4);
-      const [x, y] = at(first);
+    if (fails >= 0) {
+      box(...at(fails), 518, 230, null, ink("fail"), 2.4);
+      const [x, y] = at(fails);
       pen.font = 600 + " " + 12 * frame.ratio + "px system-ui, sans-serif";
       pen.lineWidth = 4 * frame.ratio; pen.strokeStyle = ink("page"); pen.fillStyle = ink("fail");
-      const text = "first fails at " + (first / 10).toFixed(1) + " s";
-      pen.strokeText(text, px(x) + 12 * frame.ratio, py(y));
-      pen.fillText(text, px(x) + 12 * frame.ratio, py(y));
+      const text = "first fails at " + (fails / 10).toFixed(1) + " s";
+      const beside = 1.6 * CM * frame.scale + 8 * frame.ratio, wide = pen.measureText(text).width;
+      const right = px(x) + beside, fits = right + wide < canvas.width;
+      const start = fits ? right : px(x) - beside - wide;
+      pen.strokeText(text, start, py(y));
+      pen.fillText(text, start, py(y));
     }
+  }
+  function drawCar(scene) {
+    pen.globalAlpha = state.step ? 0.35 : 1;
+    area([scene.ego.box], ink("accent"), ink("page"), 1);
+    pen.globalAlpha = 1;
   }
   function drawDrivers(scene) {
     const { human, reference } = scene.drivers;
@@ -184,6 +212,7 @@
     drawGround(scene);
     drawCandidates(scene);
     drawAgents(scene);
+    drawCar(scene);
     drawDrivers(scene);
     drawChosen(scene);
     const metres = 10 * CM * frame.scale, edge = 14 * frame.ratio;
@@ -196,23 +225,36 @@
   // --------------------------------------------------------------------------------- the words
   const tell = (v) => Number.isNaN(v) ? "abstains" : Number.isInteger(v) ? String(v) : v.toFixed(3);
   function counts() {
-    const scene = here(), column = state.column, fails = scene.failing[column];
-    const total = scene.candidates, fired = scene.fired[column];
-    const name = data.columns[column].replaceAll("_", " ");
-    const words = column === EP || column === PDM ? "score below 1" : "fail";
-    let said = `Before the overwrite, ${fails.toLocaleString("en")} of ` +
-      `${total.toLocaleString("en")} candidates ${words} on ${name}. `;
-    said += fired
+    const scene = here(), column = state.column, total = scene.candidates.toLocaleString("en");
+    const words = graded(column) ? "score below 1" : "fail", name = worded(column);
+    let said = `Before the overwrite, ${scene.failing[column].toLocaleString("en")} of ` +
+      `${total} candidates ${words} on ${name}. `;
+    said += scene.fired[column]
       ? "The human scored zero on it, so after the overwrite every candidate passes."
       : `The human scored ${tell(scene.human[column])} on it, so it stays as it is.`;
+    const now = given(scene, state.policy, column);
+    if (!["raw", "published"].includes(state.policy)) {
+      said += now.abstains ? ` Under ${state.policy} labels all ${total} abstain.`
+        : ` Under ${state.policy} labels ${now.fails.toLocaleString("en")} ${words}.`;
+    }
     byId("counts").textContent = said;
-    const bar = byId("bar"), share = (100 * fails) / total;
-    bar.replaceChildren(...[["fail", share], ["pass", 100 - share]].map(([kind, part]) => {
-      const piece = document.createElement("i");
+    const rows = [...new Set(["raw", "published", state.policy])];
+    byId("bars").replaceChildren(...rows.flatMap((policy) => [
+      cell("span", policy, policy === state.policy ? "now" : ""), bar(scene, policy, column)]));
+    byId("meaning").textContent = data.policies[state.policy];
+  }
+  function bar(scene, policy, column) {
+    const { fails, abstains } = given(scene, policy, column);
+    const share = (100 * fails) / scene.candidates, whole = cell("div", "", "bar");
+    const parts = abstains ? [["abstain", 100]] : [["fail", share], ["pass", 100 - share]];
+    whole.dataset.policy = policy;
+    whole.append(...parts.map(([kind, part]) => {
+      const piece = cell("i", "", kind);
       piece.style.width = part + "%";
       piece.style.background = `var(--${kind})`;
       return piece;
     }));
+    return whole;
   }
   function cell(tag, text, kind) {
     const one = document.createElement(tag);
@@ -220,24 +262,37 @@
     if (kind) one.className = kind;
     return one;
   }
+  // what is said of a candidate and the chosen column, for those who read and those who listen
+  function outcome(scene, i) {
+    const column = state.column, name = worded(column), fails = first(scene, column, i);
+    const before = value(scene, "raw", column, i), after = value(scene, state.policy, column, i);
+    let said = graded(column) || before === 0.5 ? `Scores ${tell(before)} on ${name}`
+      : before === 1 ? `Passes ${name}` : `Fails ${name}`;
+    if (fails >= 0 && before < 1) said += `, first at ${(fails / 10).toFixed(1)} s`;
+    if (Number.isNaN(after)) return said + "; a trainer is told nothing.";
+    if (after === before) return said + ".";
+    return said + (after === 1 ? "; a trainer is told that it passes." : `; a trainer is told ${tell(after)}.`);
+  }
   const mark = (v) => (v === 0 ? "bad" : v === 1 ? "good" : "");
   function details() {
     const scene = here(), i = state.candidate, body = byId("choice");
     byId("which").textContent = i < 0
       ? "No candidate is chosen: point at one, tap one, or use the buttons."
       : `Candidate ${scene.shown.index[i].toLocaleString("en")} of this scene`;
+    byId("outcome").textContent = i < 0 ? "" : outcome(scene, i);
     body.replaceChildren();
     if (i < 0) return;
-    data.columns.forEach((name, column) => {
+    data.columns.forEach((_, column) => {
       const before = value(scene, "raw", column, i), after = value(scene, state.policy, column, i);
-      const first = scene.first[column * count(scene) + i];
+      const fails = first(scene, column, i);
       const row = document.createElement("tr");
       row.append(
         cell("th", data.short[column]), cell("td", tell(before), mark(before)),
         cell("td", tell(after), mark(after)), cell("td", tell(scene.human[column]), mark(scene.human[column])),
-        cell("td", first < 0 ? "–" : (first / 10).toFixed(1) + " s"));
+        cell("td", fails < 0 ? "–" : (fails / 10).toFixed(1) + " s"));
       row.firstChild.scope = "row";
-      row.firstChild.title = name;
+      row.firstChild.dataset.words = worded(column);
+      row.classList.toggle("now", column === state.column);
       body.append(row);
     });
   }
@@ -264,12 +319,16 @@
   }
 
   // ------------------------------------------------------------------------------ what one does
+  function goAt(step) {
+    state.step = step;
+    byId("step").value = step;
+    byId("when").textContent = (step / 10).toFixed(1) + " s";
+  }
   function goTo(index) {
     state.scene = index;
     state.candidate = -1;
-    state.step = 0;
-    byId("step").value = 0;
-    byId("when").textContent = "0.0 s";
+    stop();
+    goAt(0);
     byId("scene").value = index;
     const fired = here().human.findIndex((one, column) => one === 0 && column !== PDM);
     if (fired >= 0 && !here().fired[state.column]) choose("column", fired);
@@ -285,9 +344,26 @@
     show();
   }));
   byId("step").addEventListener("input", (event) => {
-    state.step = Number(event.target.value);
-    byId("when").textContent = (state.step / 10).toFixed(1) + " s";
+    stop();
+    goAt(Number(event.target.value));
     draw();
+  });
+  // four seconds in four seconds, as everyone drives them
+  let playing = 0;
+  function stop() {
+    clearInterval(playing);
+    playing = 0;
+    byId("play").textContent = "Play";
+  }
+  byId("play").addEventListener("click", () => {
+    if (playing) { stop(); return; }
+    if (state.step === STEPS - 1) goAt(0);
+    byId("play").textContent = "Pause";
+    playing = setInterval(() => {
+      goAt(Math.min(state.step + 1, STEPS - 1));
+      if (state.step === STEPS - 1) stop();
+      draw();
+    }, 100);
   });
   function pick(by) {
     const n = count(here());
@@ -330,6 +406,17 @@
   canvas.addEventListener("pointermove", follow);
   canvas.addEventListener("pointerdown", follow);
   new ResizeObserver(() => draw()).observe(canvas);
+  // paper is light
+  let chosen;
+  addEventListener("beforeprint", () => {
+    [chosen, root.dataset.theme] = [root.dataset.theme, "light"];
+    byId("key").open = true;
+    draw();
+  });
+  addEventListener("afterprint", () => {
+    if (chosen) root.dataset.theme = chosen; else delete root.dataset.theme;
+    draw();
+  });
   choose("column", state.column);
   choose("policy", state.policy);
   goTo(0);
