@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import random
 import resource
 import shutil
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -16,10 +18,12 @@ from labels.scene_sets import contents, small_job, vocabulary, write_scenes
 from navaudit.axes import LK
 from navaudit.errors import BadInput, Refused, Unhealthy
 from navaudit.labels import label_log
+from navaudit.labels.begun import beginning, scenes_begun
 from navaudit.labels.generate import Job, generate, provenance_of
 from navaudit.labels.label_log import Start, inputs_of
 from navaudit.labels.labelset import LabelSet, writing
 from navaudit.labels.mapping import Labels
+from navaudit.labels.parcel import pack
 from navaudit.labels.work import Processes
 from navaudit.scene.crew import Lost
 from navaudit.scene.logfile import Failure
@@ -160,29 +164,111 @@ class Stopped(BaseException):
     """Somebody presses ctrl-C."""
 
 
-def test_a_run_cut_short_loses_the_scenes_in_flight_only(job, alone, tmp_path):
-    folder = tmp_path / "labels"
+def stopping(scenes):
+    """Stop a run when so many scenes are done."""
 
     def stop(progress):
-        if progress.scenes == 8:
+        if progress.scenes == scenes:
             raise Stopped
 
+    return stop
+
+
+def scored(monkeypatch):
+    """Note the token of every scene that is scored from now on, in this process."""
+    tokens, real = [], label_log.score_scene
+
+    def note(scene, *rest, **more):
+        tokens.append(scene.token)
+        return real(scene, *rest, **more)
+
+    monkeypatch.setattr(label_log, "score_scene", note)
+    return tokens
+
+
+@pytest.mark.parametrize("done", range(1, 12))
+def test_a_run_cut_short_loses_the_scenes_in_flight_only(job, alone, tmp_path, monkeypatch, done):
+    folder, tokens = tmp_path / "labels", scored(monkeypatch)
     with pytest.raises(Stopped):
-        generate(folder, job, say=stop)
+        generate(folder, job, say=stopping(done))
+    assert tokens == list(job.scenes.tokens[:done])
     with pytest.raises(BadInput, match="not finished"):
         LabelSet.open(folder)
-    kept = {one.name: one.stat().st_ino for one in (folder / "work" / "parcels").iterdir()}
+    told = []
+    generate(folder, job, say=told.append)
+    # each of them once in both runs together
+    assert sorted(tokens) == sorted(job.scenes.tokens)
+    assert (told[0].kept, told[0].scenes, told[-1].scenes) == (done, 0, 12 - done)
+    assert [one.scenes for one in told if not one.what] == list(range(13 - done))
+    assert contents(folder) == contents(alone.folder)
+
+
+def test_finished_parcels_are_left_alone_by_later_runs(job, alone, tmp_path):
+    folder = tmp_path / "labels"
+    with pytest.raises(Stopped):
+        generate(folder, job, say=stopping(8))
+    parcels = folder / "work" / "parcels"
+    kept = {one.name: one.stat().st_ino for one in parcels.glob("*.labels")}
     assert sorted(kept) == ["log00.labels", "log01.labels"]
     told = []
 
     def say(progress):
         told.append(progress)
-        there = {one.name: one.stat().st_ino for one in (folder / "work" / "parcels").iterdir()}
+        there = {one.name: one.stat().st_ino for one in parcels.iterdir()}
         assert kept.items() <= there.items()
 
     generate(folder, job, executor=Processes(2), say=say)
-    assert (told[0].kept, told[0].scenes, told[-1].scenes) == (6, 0, 6)
+    assert (told[0].kept, told[0].scenes, told[-1].scenes) == (8, 0, 4)
     assert contents(folder) == contents(alone.folder)
+
+
+def test_what_is_torn_or_of_others_is_made_again(job, alone, tmp_path, monkeypatch):
+    """Of what a log has left, any first part and any damage gives the set its own bytes."""
+    folder, tokens = tmp_path / "labels", scored(monkeypatch)
+    with pytest.raises(Stopped):
+        generate(folder, job, say=stopping(2))
+    left = folder / "work" / "parcels" / "log00.begun"
+    whole = left.read_bytes()
+    inputs = inputs_of(Start(job, drafted(folder, job)).draft, "log00")
+    starts = [k for k in range(len(whole)) if whole.startswith(b"NAVBEGUN", k)]
+    ends = [*starts[1:], len(whole)]
+    assert len(ends) == 3
+    chance = random.Random(1)
+    for _ in range(60):
+        cut = chance.choice([*ends, chance.randrange(len(whole) + 1)])
+        torn = bytearray(whole[:cut])
+        if torn and chance.random() < 0.5:
+            at = chance.randrange(len(torn))
+            torn[at] ^= 1 << chance.randrange(8)
+            cut = min(cut, at)
+        left.write_bytes(torn)
+        good = sum(end <= cut for end in ends[1:]) if cut >= ends[0] else 0
+        assert scenes_begun(left, inputs) == good
+        assert scenes_begun(left, {**inputs, "settings": "others"}) == 0
+    tokens.clear()
+    generate(folder, job)
+    assert sorted(tokens) == sorted(job.scenes.tokens[good:])
+    assert contents(folder) == contents(alone.folder)
+
+
+def drafted(folder, job):
+    with writing(folder, job.told(), {}, candidates=12) as draft:
+        return draft
+
+
+def test_a_log_is_not_gone_on_with_from_other_inputs(job, tmp_path):
+    row = (job.scenes.tokens[0], "log00", np.ones(9), np.ones((9, 12), np.float16))
+    path = tmp_path / "log00.begun"
+    with suppress(Stopped), beginning(path, {"a": 1}) as begun:
+        begun.keep(pack(*row, None, 12))
+        raise Stopped
+    with suppress(Stopped), beginning(path, {"a": 1}) as begun:
+        assert len(begun) == 1
+        raise Stopped
+    with beginning(path, {"a": 2}) as begun:
+        assert len(begun) == 0
+        assert scenes_begun(path, {"a": 1}) == 0
+    assert not path.exists()
 
 
 def test_a_second_run_touches_nothing(job, alone):

@@ -4,6 +4,7 @@
 
     work/plan.json             what the set is being made from
     work/parcels/*.labels      finished labels
+    work/parcels/*.begun       those of a log that is not finished yet
     work/closing.json          once all are there: the set's attributes, and where each token waits
     lock                       held by the run that writes
 
@@ -28,6 +29,8 @@ from numpy.typing import NDArray
 
 from navaudit.axes import COLUMNS
 from navaudit.errors import BadInput
+from navaudit.labels.begun import SUFFIX as BEGUN
+from navaudit.labels.begun import Begun, beginning, scenes_begun
 from navaudit.labels.parcel import SUFFIX, Parcel, ParcelWriter, whole_parcel, writing_parcel
 from navaudit.labels.shards import SHARD, Shards, write_shard
 from navaudit.labels.tree import arrays_of, write_group, write_small
@@ -73,6 +76,20 @@ class Draft:
     def has(self, name: str, inputs: Mapping[str, Any] | None = None) -> bool:
         """Whether a parcel is there, whole and made from the same inputs."""
         return whole_parcel(self.parcel_path(name), inputs or {}) is not None
+
+    def begun(self, name: str, inputs: Mapping[str, Any]) -> AbstractContextManager[Begun]:
+        """Give what is there of an unfinished parcel, and keep there what is added to it.
+
+        It is gone when its block ends without error: the parcel has to be there by then.
+        """
+        return beginning(self._begun_path(name), inputs)
+
+    def count_begun(self, name: str, inputs: Mapping[str, Any]) -> int:
+        """How many tokens of an unfinished parcel are there."""
+        return scenes_begun(self._begun_path(name), inputs)
+
+    def _begun_path(self, name: str) -> Path:
+        return self.folder / "work" / "parcels" / f"{name}{BEGUN}"
 
     def close(
         self,

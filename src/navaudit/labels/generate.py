@@ -93,6 +93,8 @@ class _Tally:
 
     total: dict[str, int]
     """Scenes of each log."""
+    begun: dict[str, int]
+    """Of those, scenes that earlier runs have left of a log they did not finish."""
     kept: int
     done: dict[str, int] = field(default_factory=dict)
     safe: set[str] = field(default_factory=set)
@@ -111,14 +113,15 @@ class _Tally:
     def take(self, event: Event, log: str) -> str:
         """Count an event; return what is worth saying about it."""
         if isinstance(event, Lost):
-            self.done[log] = 0
             if not event.again:
                 self.lost.append(log)
             return f"{event} over {log}: {'trying again' if event.again else 'giving up on it'}"
+        left = self.total[log] - self.begun.get(log, 0)
         if event.name == SAFE:
             self.safe.add(log)
+            self.done[log] = left
             return log
-        self.done[log] = self.done.get(log, 0) + 1
+        self.done[log] = min(self.done.get(log, 0) + 1, left)
         return ""
 
 
@@ -128,11 +131,14 @@ def _label(job: Job, draft: Draft, executor: Executor, say: Say) -> None:
     total = dict.fromkeys(logs, 0)
     for token in job.scenes.tokens:
         total[job.scenes.log_of(token)] += 1
-    there = [log for log in logs if draft.has(log, inputs_of(draft, log))]
-    tally = _Tally(total, sum(total[log] for log in there), safe=set(there))
+    there = {log for log in logs if draft.has(log, inputs_of(draft, log))}
+    missing = set(logs) - there
+    begun = {log: draft.count_begun(log, inputs_of(draft, log)) for log in missing}
+    kept = sum(total[log] for log in there) + sum(begun.values())
+    tally = _Tally(total, begun, kept, safe=there)
     say(tally.progress(""))
     # the longest first, so that no process is left with one at the end
-    left = sorted(set(logs) - set(there), key=lambda log: (-total[log], log))
+    left = sorted(missing, key=lambda log: (begun[log] - total[log], log))
     for event in executor.run(Start(job, draft), left, (label_log.__name__,)):
         log = left[event.task]
         if isinstance(event, Finished) and event.name == SAFE:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from navaudit import provenance
 from navaudit.axes import COLUMNS, LK
 from navaudit.errors import NavauditError, Unhealthy
+from navaudit.labels.begun import Begun
 from navaudit.labels.draft import Draft
 from navaudit.labels.parcel import ParcelWriter
 from navaudit.numerics.platform import (
@@ -113,16 +114,28 @@ class LogLabeller:
             self._of_log.setdefault(job.scenes.log_of(token), []).append(token)
 
     def __call__(self, log: str) -> Iterator[str]:
-        """Write the parcel of one log, giving each token as it is dealt with, and `SAFE`."""
-        with self.draft.parcel(log, inputs_of(self.draft, log)) as parcel:
+        """Write the parcel of one log, giving each token as it is dealt with, and `SAFE`.
+
+        What an earlier run has left of it is taken over, and not given again.
+        """
+        inputs = inputs_of(self.draft, log)
+        with (
+            self.draft.begun(log, inputs) as begun,
+            self.draft.parcel(log, inputs) as parcel,
+        ):
             for token in self._of_log[log]:
+                if (packed := begun.taken(token)) is not None:
+                    parcel.take(packed)
+                    continue
                 # a scene that cannot be read is no failed scene: its file has to be mended first
                 scene = self.job.scenes.scene(token)
-                self._label(scene, token, log, parcel)
+                self._label(scene, token, log, parcel, begun)
                 yield token
         yield SAFE
 
-    def _label(self, scene: Scene, token: str, log: str, parcel: ParcelWriter) -> None:
+    def _label(
+        self, scene: Scene, token: str, log: str, parcel: ParcelWriter, begun: Begun
+    ) -> None:
         try:
             labels = self._values(scene)
         except NavauditError as error:
@@ -132,7 +145,7 @@ class LogLabeller:
         except Exception as error:
             parcel.failures.append(fault(error, token, log))
         else:
-            parcel.add(token, log, *labels)
+            begun.keep(parcel.add(token, log, *labels))
 
     def _values(
         self, scene: Scene

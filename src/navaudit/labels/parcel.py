@@ -57,6 +57,38 @@ def digest_of(human: Floats, raw: Halves, path: Halves | None) -> str:
     return sha.hexdigest()
 
 
+@dataclass(frozen=True)
+class Packed:
+    """All that is known of one token, ready to be written."""
+
+    token: str
+    log: str
+    human: bytes
+    """Float64 ``[column]``, little-endian."""
+    digest: str
+    raw: bytes
+    """The chunk of the values ``[column, candidate]``."""
+    path: bytes | None
+    """That of lane keeping against the human's path ``[candidate]``."""
+
+
+def pack(
+    token: str, log: str, human: Floats, raw: Halves, path: Halves | None, candidates: int
+) -> Packed:
+    """Pack the labels of one token; see `ParcelWriter.add`."""
+    human = frozen(human, np.float64, (len(COLUMNS),))
+    raw = frozen(raw, np.float16, (len(COLUMNS), candidates))
+    path = None if path is None else frozen(path, np.float16, (candidates,))
+    return Packed(
+        token,
+        log,
+        human.astype("<f8").tobytes(),
+        digest_of(human, raw, path),
+        encode(raw),
+        None if path is None else encode(path),
+    )
+
+
 @dataclass
 class ParcelWriter:
     """Takes the labels of some tokens, one after the other, and the failures among them."""
@@ -69,26 +101,28 @@ class ParcelWriter:
 
     def add(
         self, token: str, log: str, human: Floats, raw: Halves, path: Halves | None = None
-    ) -> None:
-        """Write the labels of one more token.
+    ) -> Packed:
+        """Write the labels of one more token, and return them packed.
 
         ``human`` is ``[column]``, NaN where unknown; ``raw`` ``[column, candidate]``; ``path``
         ``[candidate]``, for a token on which the human fails lane keeping.
         """
-        human = frozen(human, np.float64, (len(COLUMNS),))
-        raw = frozen(raw, np.float16, (len(COLUMNS), self.candidates))
-        path = None if path is None else frozen(path, np.float16, (self.candidates,))
+        packed = pack(token, log, human, raw, path, self.candidates)
+        self.take(packed)
+        return packed
+
+    def take(self, packed: Packed) -> None:
+        """Write the labels of one more token that are packed already."""
         self.tokens.append({
-            "token": token,
-            "log": log,
-            "human": human.astype("<f8").tobytes().hex(),
-            "digest": digest_of(human, raw, path),
-            "raw": self._put(raw),
-            "path": None if path is None else self._put(path),
+            "token": packed.token,
+            "log": packed.log,
+            "human": packed.human.hex(),
+            "digest": packed.digest,
+            "raw": self._put(packed.raw),
+            "path": None if packed.path is None else self._put(packed.path),
         })  # fmt: skip
 
-    def _put(self, values: Halves) -> tuple[int, int]:
-        chunk = encode(values)
+    def _put(self, chunk: bytes) -> tuple[int, int]:
         self.stream.write(chunk)
         return self.stream.tell() - len(chunk), len(chunk)
 
