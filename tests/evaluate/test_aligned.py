@@ -44,6 +44,14 @@ def test_settings_that_differ_are_named():
     align([a_run("one"), a_run("file", settings=None)])
 
 
+def test_extended_comfort_of_another_frame_is_compared_with_its_like_alone():
+    old, older = (replace(a_run(name), earlier=True) for name in ("old", "older"))
+    with pytest.raises(BadInput, match=r"old is of NAVSIM v2\.0, and one is not") as refused:
+        align([a_run("one"), old])
+    assert "the earlier of two frames" in refused.value.expected
+    assert set(align([old, older]).runs) == {"old", "older"}
+
+
 def test_failed_tokens_are_refused_or_left_out_of_all():
     broken = a_run("broken")
     valid = np.ones(COUNT, bool)

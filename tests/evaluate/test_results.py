@@ -87,6 +87,47 @@ def test_more_columns_in_another_order_without_an_index(tmp_path):
     assert results.average is None
 
 
+@pytest.mark.parametrize("index", [True, False])
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_what_a_spreadsheet_makes_of_a_file_is_read(tmp_path, index, ends):
+    path = tmp_path / "results.csv"
+    rows = [HEADER, GOOD, GOOD.replace("ab", "cd")] if index else [HEADER[1:], GOOD[2:]]
+    path.write_bytes((ends.join(rows) + ends).encode("utf-8-sig"))
+    assert read_results(path).tokens[0] == "ab"
+    index_path = tmp_path / "index.csv"
+    index_path.write_bytes(f"token,log_name{ends}ab,one{ends}".encode("utf-8-sig"))
+    assert read_index(index_path) == {"ab": "one"}
+
+
+@pytest.mark.parametrize(("yes", "no"), [("TRUE", "FALSE"), ("1.0", "0.0"), ("true", "false")])
+def test_truths_are_read_as_tools_write_them(tmp_path, yes, no):
+    failed = f"1,cd,{no}" + "," * 10
+    results = read_results(write(tmp_path, GOOD.replace("True", yes), failed))
+    assert results.valid.tolist() == [True, False]
+
+
+SUMMARIES = [
+    GOOD.replace("ab", AVERAGE),
+    GOOD.replace("ab", "pseudo_closed_loop").replace("True", "False"),
+    GOOD.replace("ab", "average_expert_frames"),
+]
+"""The last rows that NAVSIM v2.0 wrote."""
+
+
+def test_the_last_rows_of_v2_0_are_no_tokens(tmp_path):
+    results = read_results(write(tmp_path, GOOD, *SUMMARIES))
+    assert results.tokens == ("ab",)
+    assert results.earlier
+    assert results.average is not None
+    assert not read_results(write(tmp_path, GOOD, SUMMARIES[0])).earlier
+
+
+def test_second_stages_in_a_file_of_v2_0_are_refused(tmp_path):
+    second = GOOD.replace("ab", "a" * 17)
+    with pytest.raises(BadInput, match="two-stage"):
+        read_results(write(tmp_path, GOOD, second, *SUMMARIES))
+
+
 @pytest.mark.parametrize(
     ("rows", "header", "complaint"),
     [

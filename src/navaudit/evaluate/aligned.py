@@ -49,6 +49,7 @@ def align(
     first = runs[0]
     _expect_same_tokens(runs)
     _expect_same_settings(runs)
+    _expect_same_comfort(runs)
     ordered = [run.rows(_order(first.tokens, run.tokens)) for run in runs]
     valid = np.all([run.valid for run in ordered], axis=0)
     if not valid.all() and not leave_out_failed:
@@ -105,6 +106,18 @@ def _expect_same_settings(runs: Sequence[Scored]) -> None:
                 expected="runs that differ in their plans alone",
                 remedy="evaluate both with the same settings and scenes",
             )
+
+
+def _expect_same_comfort(runs: Sequence[Scored]) -> None:
+    earlier = [run.name for run in runs if run.earlier]
+    others = [run.name for run in runs if not run.earlier]
+    if earlier and others:
+        raise BadInput(
+            f"{', '.join(earlier)} is of NAVSIM v2.0, and {', '.join(others)} is not",
+            expected="runs of one kind: v2.0 wrote extended comfort at the earlier of two frames, "
+            "all others write it at the later",
+            remedy="evaluate the plans again, under a later NAVSIM or with: navaudit evaluate",
+        )
 
 
 def _flat(settings: Mapping[str, Any] | None) -> dict[str, Any]:

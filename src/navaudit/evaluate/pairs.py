@@ -201,7 +201,7 @@ _KEYS: Final = {"pairs", "arms", "runs", "prefix", *_PATHS, *_NUMBERS}
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
         stated = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except (OSError, ValueError) as error:
         raise BadInput(

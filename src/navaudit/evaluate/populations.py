@@ -215,6 +215,6 @@ def _components_of(header: Sequence[str]) -> dict[int, int]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"the file cannot be read: {error}", where=str(path)) from error

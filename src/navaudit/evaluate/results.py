@@ -2,7 +2,8 @@
 
 The columns are an index without a name, ``token``, ``valid``, the eight components, extended
 comfort and ``score``; an empty cell is a metric that a token does not have, or a token that failed.
-Files made by others may come without the index, with more columns, and in another order.
+Files made by others may come without the index, with more columns, and in another order. NAVSIM
+v2.0 wrote two rows more, and extended comfort at the earlier of two frames instead of the later.
 """
 
 from __future__ import annotations
@@ -20,16 +21,22 @@ from numpy.typing import NDArray
 from navaudit.arrays import frozen
 from navaudit.errors import BadInput
 from navaudit.evaluate.epdms import EC, METRICS
+from navaudit.evaluate.wanted import is_original
 
 Floats = NDArray[np.float64]
 
 AVERAGE: Final = "average_all_frames"
 """What the last row bears for a token."""
 
+_CLOSED_LOOP: Final = "pseudo_closed_loop"
+"""A row that only NAVSIM v2.0 wrote."""
+_SUMMARIES: Final = (AVERAGE, _CLOSED_LOOP, "average_expert_frames")
+
 _TWO_STAGE: Final = ("_stage_one", "_stage_two")
 _TWO_STAGE_ROW: Final = "extended_pdm_score_"
 _V1: Final = "comfort"
-_TRUTHS: Final = {"True": True, "False": False, "true": True, "false": False, "1": True, "0": False}
+_TRUTHS: Final = {"true": True, "false": False, "1": True, "0": False, "1.0": True, "0.0": False}
+"""Spreadsheets and other tools write truths in their own ways; case does not matter."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +52,8 @@ class Results:
     """Log of each token, where the file says so."""
     average: Floats | None
     """``[metric]`` of the last row, where there is one."""
+    earlier: bool = False
+    """Whether extended comfort stands at the earlier of two frames, as NAVSIM v2.0 wrote it."""
 
     def __post_init__(self) -> None:
         count = len(self.tokens)
@@ -86,9 +95,12 @@ def read_results(path: Path) -> Results:
     place = _places(header, path)
     _refuse_two_stages([row[place["token"]] for row in rows], path)
     average = next((row for row in rows if row[place["token"]] == AVERAGE), None)
-    rows = [row for row in rows if row is not average]
+    earlier = any(row[place["token"]] == _CLOSED_LOOP for row in rows)
+    rows = [row for row in rows if row is not average and not (earlier and _sums_up(row, place))]
     tokens = tuple(row[place["token"]] for row in rows)
     _expect_once(tokens, path)
+    if earlier and not all(map(is_original, tokens)):
+        raise _two_stages(path)
     score = np.array([_numbers(row, place, path) for row in rows]).reshape(-1, len(METRICS))
     valid = np.array([_truth(row[place["valid"]], path) for row in rows], bool)
     results = Results(
@@ -97,6 +109,7 @@ def read_results(path: Path) -> Results:
         score=score,
         logs=tuple(row[place["log_name"]] for row in rows) if "log_name" in place else None,
         average=None if average is None else np.array(_numbers(average, place, path)),
+        earlier=earlier,
     )
     _expect_scores(results, path)
     return results
@@ -119,7 +132,7 @@ def read_index(path: Path) -> dict[str, str]:
 
 def _rows(path: Path) -> list[list[str]]:
     try:
-        with path.open(newline="", encoding="utf-8") as stream:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
             rows = [row for row in csv.reader(stream) if row]
     except (OSError, csv.Error, UnicodeDecodeError) as error:
         raise BadInput(f"the table cannot be read: {error}", where=str(path)) from error
@@ -155,6 +168,10 @@ def _places(header: Sequence[str], path: Path) -> dict[str, int]:
             expected="token, valid, eight components, extended comfort and score",
         )
     return place
+
+
+def _sums_up(row: Sequence[str], place: Mapping[str, int]) -> bool:
+    return row[place["token"]] in _SUMMARIES
 
 
 def _refuse_two_stages(tokens: Sequence[str], path: Path) -> None:
@@ -195,9 +212,9 @@ def _numbers(row: Sequence[str], place: Mapping[str, int], path: Path) -> list[f
 
 
 def _truth(cell: str, path: Path) -> bool:
-    if cell not in _TRUTHS:
+    if cell.lower() not in _TRUTHS:
         raise BadInput(f"valid is {cell!r}", where=str(path), expected="True or False")
-    return _TRUTHS[cell]
+    return _TRUTHS[cell.lower()]
 
 
 def _expect_scores(results: Results, path: Path) -> None:

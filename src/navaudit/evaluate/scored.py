@@ -48,6 +48,8 @@ class Scored:
     distance: Floats | None = None
     """``[token, 3]``"""
     settings: Mapping[str, Any] | None = None
+    earlier: bool = False
+    """Whether extended comfort stands at the earlier of two frames, as NAVSIM v2.0 wrote it."""
 
     def rows(self, order: NDArray[np.int64]) -> Scored:
         """Return the run with these rows, in this order."""
@@ -102,6 +104,7 @@ def _of_one(source: Source, results: Results) -> Scored:
         scores=scores,
         notes=(reading.sentence, *note),
         logs=results.logs,
+        earlier=results.earlier,
     )
 
 
@@ -159,6 +162,7 @@ def _of_two(source: Source, plain: Results, filtered: Results) -> Scored:
         scores={"off": off, "on": on},
         notes=(f"without forgiveness: {reading.sentence}", f"with it: {theirs.sentence}"),
         logs=plain.logs,
+        earlier=plain.earlier,
     )
 
 
