@@ -70,7 +70,7 @@ def test_everything_is_written_and_the_aggregate_told(runs, tmp_path):
     assert done.exit_code == 0, done.output
     assert {path.name for path in tmp_path.iterdir()} == FILES | {
         "numbers.json", "numbers.trace.json", "forest.csv", "forest.png", "forest.svg",
-        "figures.json",
+        "figures.json", "own_means.csv", "tables.json",
     }  # fmt: skip
     lines = done.stdout.splitlines()
     assert lines[0] == f"{tmp_path / 'compare.md'}: 4 runs, 40 tokens"

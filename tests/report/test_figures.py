@@ -16,13 +16,14 @@ from navaudit.audit.table import Table
 from navaudit.axes import COLUMNS, LK, SHORT
 from navaudit.evaluate.aligned import align
 from navaudit.evaluate.compare import compare_runs
-from navaudit.evaluate.contrasts import ALIKE
+from navaudit.evaluate.contrasts import ALIKE, ALL
 from navaudit.report.difference_map import BINS, difference_map, difference_table
 from navaudit.report.forest import METRICS, SETS, forest_of, forest_table, write_forest
+from navaudit.report.page import page
 from navaudit.report.panels import LOOK, panels_of
 from navaudit.report.saved import CAPTIONS, save_figure
 from navaudit.report.shelf import cell_of, read_part
-from navaudit.report.tabled import Results, write_results
+from navaudit.report.tabled import TITLES, Results, write_results
 from navaudit.scene.vocabulary import Vocabulary
 from navaudit.score.forgive import forgive
 from navaudit.score.score import Settings, score_scene
@@ -67,8 +68,43 @@ def test_every_mark_of_a_forest_is_a_row_and_blue_where_zero_is_left_out(compari
     assert sorted(at for at, _ in marks) == sorted(row["point"] for row in rows)
     blue = sum(colour == "#0060a8" for _, colour in marks)
     assert blue == sum(row["low"] > 0 or row["high"] < 0 for row in rows)
+    legend = [one.get_text() for one in figure.legends[0].get_texts()]
+    seeds = {row["seed"] for row in rows if row["seed"] is not None}
+    assert legend == [*(f"seed {one}" for one in sorted(seeds)), "leaves out zero", "holds zero"]
     letters = {text.get_text() for ax in figure.axes for text in ax.texts}
     assert letters == {row["verdict"] for row in rows} - {""}
+
+
+def test_means_stand_beside_a_forest_and_every_table_has_a_title(comparison, tmp_path):
+    write_forest(tmp_path, comparison)
+    titles = json.loads((tmp_path / TITLES).read_text())
+    assert list(titles) == ["own_means", "contrasts", "levels"]
+    with (tmp_path / "own_means.csv").open(newline="") as stream:
+        head, *rows = csv.reader(stream)
+    assert [row[0] for row in rows] == list(comparison.aligned.runs)
+    known = {
+        (run, str(measure)): mean
+        for (run, measure, population), (mean, _) in comparison.levels.items()
+        if population == ALL and measure.unit == "points" and np.isfinite(mean)
+    }
+    told = {
+        (name, measure): float(mean)
+        for name, *means in rows
+        for measure, mean in zip(head[1:], means, strict=True)
+        if mean
+    }
+    assert told == {key: mean for key, mean in known.items() if key[1] in head}
+    assert len(told) > 20
+
+
+def test_a_long_table_says_how_much_of_it_a_page_carries(tmp_path):
+    rows = tuple((k, k * k) for k in range(1_000))
+    long = Table("long", "Squares.", ("n", "square"), rows)
+    write_results(tmp_path, Results("navaudit audit", "T", ["S."], [long], [], {}))
+    (table,) = read_part(tmp_path, "p").tables
+    assert (len(table.rows), table.size) == (400, 1_000)
+    html = page("t", [read_part(tmp_path, "p")], {}, [])
+    assert "Squares. (the first 400 of 1,000 rows)" in html
 
 
 def test_a_figure_is_saved_twice_with_its_data_and_the_same_bytes_again(comparison, tmp_path):

@@ -39,6 +39,23 @@ def test_dotted_lines_are_the_medians_of_the_pairs(found):
     assert upright(ax) == pytest.approx(medians)
 
 
+def test_every_line_is_named_where_it_hides_nothing(found):
+    """Legends stand above the axes, and cover no bar."""
+    for figure, named in (
+        (
+            auc_figure(found),
+            {"forgiven", "forgiven, matched", "unforgiven, matched", "chance", "median"},
+        ),
+        (failing_figure(found), {"forgiven", "unforgiven"}),
+    ):
+        figure.draw_without_rendering()
+        (legend,) = figure.legends
+        assert {one.get_text() for one in legend.get_texts()} == named
+        assert all(ax.get_legend() is None for ax in figure.axes)
+        tops = [ax.get_window_extent().y1 for ax in figure.axes]
+        assert legend.get_window_extent().y0 >= max(tops)
+
+
 @pytest.mark.parametrize("look", [LIGHT, DARK])
 def test_every_outline_is_all_scenes_of_its_group(found, look):
     for figure, groups in ((auc_figure(found, look), 3), (failing_figure(found, look), 4)):

@@ -160,7 +160,8 @@ def _by_arm(numbers: dict[str, str]) -> list[str]:
         for letter, values in read.items()
         if values
     ]
-    return [f"That is the agent every arm continues; then it is {'; '.join(said)}."] if said else []
+    told = f"That is the agent that every arm continues. Afterwards it is {'; '.join(said)}."
+    return [told] if said else []
 
 
 def train_run(folder: Path, size: Settings, name: str, say: Say) -> str:

@@ -18,7 +18,7 @@ def lead(found: Probe) -> str:
     said = (
         f"On {forgiven.scenes:,} scenes where the rule overwrote a mixed {found.column} column, "
         f"the {found.head} head orders candidates with a median AUC of "
-        f"{_written(forgiven.medians[AUC])}"
+        f"{_written(forgiven.medians[AUC])}, where 1 is perfect and 0.5 is chance"
     )
     if matched is None:
         return f"{said}; no other scene matches one of them."

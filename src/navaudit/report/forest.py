@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from navaudit.audit.table import Table
 from navaudit.axes import LK
@@ -18,6 +19,7 @@ from navaudit.evaluate.epdms import EC, EPDMS, SHORT
 from navaudit.evaluate.measures import MEASURES
 from navaudit.report.look import LIGHT, Look
 from navaudit.report.saved import save_figure
+from navaudit.report.tabled import write_tables
 
 NAME: Final = "forest"
 METRICS: Final = tuple(SHORT[one] for one in (EPDMS, LK, EC))
@@ -31,12 +33,22 @@ ABREAST: Final = 4
 """Panels beside each other."""
 _ROW_IN, _WIDE_IN, _LABELS_IN, _HEAD_IN = 0.25, 2.3, 1.15, 0.95
 
+TITLES: Final = {
+    "contrasts": "Every contrast of every metric, with its interval.",
+    "levels": "Every run's own mean of every metric.",
+}
+"""Of the tables that a comparison leaves."""
+
 Row = tuple[str, str]
 """A measure, in words, and a set of tokens."""
 
 
 def write_forest(folder: Path, comparison: Comparison) -> tuple[Path, ...]:
-    """Write the plot and its data; nothing where a comparison has none of the metrics."""
+    """Write the plot and its data; nothing where a comparison has none of the metrics.
+
+    Beside them stand the runs' own means, and what the tables of the folder are called.
+    """
+    write_tables(folder, [means_table(comparison)], TITLES)
     data = forest_table(comparison)
     return save_figure(folder, forest_of(data), data) if data.rows else ()
 
@@ -55,11 +67,29 @@ def forest_table(comparison: Comparison) -> Table:
     return Table(
         NAME,
         "Contrasts in score points, with 95 percent intervals over resampled logs; blue where an "
-        "interval leaves out zero. F: scenes on which the human fails something, R: the others.",
+        "interval leaves out zero. F: scenes on which the human fails something, R: the others. "
+        "Letters: O observed, S unresolved on the scale of seeds, U unresolved.",
         ("treatment", "control", "runs", "seed", "metric", "set", "tokens", "point", "low", "high",
          "verdict"),
         tuple(rows),
     )  # fmt: skip
+
+
+def means_table(comparison: Comparison) -> Table:
+    """The runs' own means over all tokens: a row a run, a column a measure that is drawn."""
+    drawn = [one for one in MEASURES if one.metric in METRICS and one.unit == "points"]
+    levels = comparison.levels
+    rows = [
+        (run, *(_known(levels[run, one, ALL][0]) if (run, one, ALL) in levels else None
+                for one in drawn))
+        for run in dict.fromkeys(run for run, _, _ in levels)
+    ]  # fmt: skip
+    return Table(
+        "own_means",
+        "Each run's own mean over all scenes, in points: OFF without forgiveness, ON with it.",
+        ("run", *map(str, drawn)),
+        tuple(rows),
+    )
 
 
 def _sorted(read: Sequence[Contrast], order: Sequence[Any]) -> list[Contrast]:
@@ -90,18 +120,31 @@ def forest_of(data: Table, look: Look = LIGHT) -> Figure:
     for ax, pair in zip(axes.flat, pairs, strict=False):
         own = [one for one in rows if (one["treatment"], one["control"]) == pair]
         _draw_pair(ax, own, lines, seeds, look)
-        ax.set_title(f"{pair[0]} - {pair[1]}", fontsize=10, color=look.ink, weight="bold")
+        ax.set_title(
+            f"{pair[0]} \N{MINUS SIGN} {pair[1]}", fontsize=10, color=look.ink, weight="bold"
+        )
     for ax in axes.flat[len(pairs) :]:
         ax.set_axis_off()
     axes[0, 0].set_ylim(len(lines) - 0.4, -0.6)
     figure.supxlabel("score points", fontsize=9, color=look.ink)
-    handles, names = axes[0, 0].get_legend_handles_labels()
-    if len(handles) > 1:
-        figure.legend(
-            handles, names, loc="outside lower right", ncols=len(handles), frameon=False,
-            fontsize=8, labelcolor=look.ink,
-        )  # fmt: skip
+    handles = _legend(seeds, look)
+    figure.legend(
+        handles=handles, loc="outside lower right", ncols=len(handles), frameon=False,
+        fontsize=8, labelcolor=look.ink,
+    )  # fmt: skip
     return figure
+
+
+def _legend(seeds: Sequence[Any], look: Look) -> list[Line2D]:
+    """Marks are seeds', whatever their colour; the colour says whether zero is left out."""
+    own = seeds if len(seeds) > 1 else ()
+    marks = [
+        Line2D([], [], color=look.faint, ls="", marker=MARKS[k % len(MARKS)], ms=4.5,
+               label=f"seed {seed}")
+        for k, seed in enumerate(own)
+    ]  # fmt: skip
+    colours = ((look.candidate, "leaves out zero"), (look.faint, "holds zero"))
+    return marks + [Line2D([], [], color=one, lw=1.4, label=words) for one, words in colours]
 
 
 def _draw_pair(
@@ -112,7 +155,6 @@ def _draw_pair(
         if population == SETS[ALL] and k:
             ax.axhline(k - 0.5, color=look.road, lw=0.8, zorder=0)
     ax.axvline(0.0, color=look.edge, lw=1.0, zorder=1)
-    told: set[Any] = set()
     for one in rows:
         at = lines.index((str(one["metric"]), str(one["set"])))
         place = seeds.index(one["seed"]) if one["seed"] in seeds else 0
@@ -121,11 +163,9 @@ def _draw_pair(
         colour = look.candidate if clear else look.faint
         if one["low"] is not None:
             ax.plot([one["low"], one["high"]], [y, y], color=colour, lw=1.4, zorder=2)
-        label = None if one["seed"] in told else f"seed {one['seed']}"
-        told.add(one["seed"])
         ax.plot(
             one["point"], y, MARKS[place % len(MARKS)], color=colour, ms=4.5, mec=look.page,
-            mew=0.6, zorder=3, label=label,
+            mew=0.6, zorder=3,
         )  # fmt: skip
     letters = {lines.index((str(one["metric"]), str(one["set"]))): one["verdict"] for one in rows}
     for at, letter in letters.items():

@@ -11,12 +11,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from navaudit.audit.table import Table
@@ -93,14 +95,15 @@ def auc_figure(found: Probe, look: Look = LIGHT) -> Figure:
         group = found.contrasts.groups.get(name)
         if group is not None and fill != "none":
             ax.axvline(group.medians[AUC].point, color=line, ls=":", lw=1.6)
-    ax.axvline(CHANCE, color=look.edge, lw=0.8, zorder=0)
+    ax.axvline(CHANCE, color=look.edge, lw=0.8, zorder=0, label="chance")
     if not found.pairing.treatment.size:
         _say_nothing(ax, "no pairs of scenes", look)
     ax.set_xlim(0.0, 1.0)
     named = found.question.head.replace("_", " ")
     _finish(ax, f"AUC of the {named} head within a scene", look)
     ax.set_ylabel("share of scenes, %", color=look.ink, fontsize=9)
-    _say_which(ax, "upper left", look)
+    dotted = Line2D([], [], color=look.ink, ls=":", lw=1.6, label="median")
+    _say_which(figure, ax, look, [dotted])
     return figure
 
 
@@ -124,13 +127,13 @@ def failing_figure(found: Probe, look: Look = LIGHT) -> Figure:
         named = found.column
         _finish(ax, f"candidates that fail {named}", look)
         ax.xaxis.set_major_formatter(lambda at, _: f"{int(at):,}")
-        _say_which(ax, "upper right", look)
     # the axis is one, and the first panel alone must not end it
     most = max(float(share.max()) for share in shares.values())
     before.set_ylim(0.0, 1.05 * max(most, 1.0))
     if not pairs.treatment.size:
         _say_nothing(after, "no pairs of scenes", look)
     before.set_ylabel("share of scenes, %", color=look.ink, fontsize=9)
+    _say_which(figure, before, look)
     return figure
 
 
@@ -150,10 +153,12 @@ def _outline(ax: Axes, edges: Floats, share: Floats, style: tuple[str, str, str,
         ax.stairs(share, edges, color=fill, alpha=0.22, fill=True)
 
 
-def _say_which(ax: Axes, where: Literal["upper left", "upper right"], look: Look) -> None:
-    ax.legend(
-        loc=where, fontsize=8, labelcolor=look.ink, facecolor=look.page, edgecolor="none",
-        framealpha=0.8,
+def _say_which(figure: Figure, ax: Axes, look: Look, others: Sequence[Any] = ()) -> None:
+    """Name what is drawn above all axes, where it hides nothing."""
+    handles = [*ax.get_legend_handles_labels()[0], *others]
+    figure.legend(
+        handles=handles, loc="outside upper left", ncols=len(handles), fontsize=8, frameon=False,
+        labelcolor=look.ink,
     )  # fmt: skip
 
 

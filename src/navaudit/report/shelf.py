@@ -75,6 +75,8 @@ class Table:
     caption: str
     head: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    size: int
+    """Rows of the file, which may be more than the page carries."""
 
     @property
     def worded(self) -> tuple[bool, ...]:
@@ -174,10 +176,11 @@ def _tables(folder: Path) -> list[Table]:
         if path.with_suffix("") in beside:
             continue  # the data of a figure
         with path.open(encoding="utf-8", newline="") as stream:
-            rows = [tuple(row) for _, row in zip(range(MOST_ROWS + 1), csv.reader(stream))]  # noqa: B905
+            rows = [tuple(row) for row in csv.reader(stream)]
         if len(rows) > 1:
-            body = tuple(tuple(map(cell_of, row)) for row in rows[1:])
-            found.append(Table(titles.get(path.stem) or _caption(path), rows[0], body))
+            body = tuple(tuple(map(cell_of, row)) for row in rows[1 : MOST_ROWS + 1])
+            title = titles.get(path.stem) or _caption(path)
+            found.append(Table(title, rows[0], body, len(rows) - 1))
     return found
 
 

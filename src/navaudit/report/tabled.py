@@ -56,12 +56,18 @@ def write_results(folder: Path, results: Results) -> dict[str, str]:
     return write_numbers(folder, results.findings, results.command, results.inputs, results.lead)
 
 
-def write_tables(folder: Path, tables: Iterable[Table]) -> None:
-    """Write each table as CSV, and what they are called, in order."""
+def write_tables(
+    folder: Path, tables: Iterable[Table], others: Mapping[str, str] | None = None
+) -> None:
+    """Write each table as CSV, and what they are called, in order.
+
+    ``others`` are titles, by name, of tables that somebody else writes into the folder.
+    """
     titles = {}
     for table in tables:
         put(folder / f"{table.name}.csv", table.csv().encode())
         titles[table.name] = table.title
+    titles |= others or {}
     put(folder / TITLES, (json.dumps(titles, indent=1) + "\n").encode())
 
 
