@@ -93,7 +93,10 @@ def test_means_stand_beside_a_forest_and_every_table_has_a_title(comparison, tmp
         for measure, mean in zip(head[1:], means, strict=True)
         if mean
     }
-    assert told == {key: mean for key, mean in known.items() if key[1] in head}
+    wanted = {key: mean for key, mean in known.items() if key[1] in head}
+    assert told == pytest.approx(wanted, abs=0.005 + 1e-9)
+    assert {metric.split()[0] for metric in head[1:]} == set(METRICS)
+    assert all(any(row[k] for row in rows) for k in range(len(head)))
     assert len(told) > 20
 
 

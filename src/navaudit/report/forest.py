@@ -20,6 +20,7 @@ from navaudit.evaluate.measures import MEASURES
 from navaudit.report.look import LIGHT, Look
 from navaudit.report.saved import save_figure
 from navaudit.report.tabled import write_tables
+from navaudit.stats.rounding import nearest
 
 NAME: Final = "forest"
 METRICS: Final = tuple(SHORT[one] for one in (EPDMS, LK, EC))
@@ -77,13 +78,20 @@ def forest_table(comparison: Comparison) -> Table:
 
 def means_table(comparison: Comparison) -> Table:
     """The runs' own means over all tokens: a row a run, a column a measure that is drawn."""
-    drawn = [one for one in MEASURES if one.metric in METRICS and one.unit == "points"]
-    levels = comparison.levels
-    rows = [
-        (run, *(_known(levels[run, one, ALL][0]) if (run, one, ALL) in levels else None
-                for one in drawn))
-        for run in dict.fromkeys(run for run, _, _ in levels)
+    known = {
+        (run, measure): mean
+        for (run, measure, population), (mean, _) in comparison.levels.items()
+        if population == ALL and math.isfinite(mean)
+    }
+    measured = {measure for _, measure in known}
+    drawn = [
+        one for one in MEASURES
+        if one in measured and one.metric in METRICS and one.unit == "points"
     ]  # fmt: skip
+    rows = [
+        (run, *(nearest(known[run, one], 2) if (run, one) in known else None for one in drawn))
+        for run in dict.fromkeys(run for run, _, _ in comparison.levels)
+    ]
     return Table(
         "own_means",
         "Each run's own mean over all scenes, in points: OFF without forgiveness, ON with it.",
