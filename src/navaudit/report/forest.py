@@ -20,7 +20,6 @@ from navaudit.evaluate.measures import MEASURES
 from navaudit.report.look import LIGHT, Look
 from navaudit.report.saved import save_figure
 from navaudit.report.tabled import write_tables
-from navaudit.stats.rounding import nearest
 
 NAME: Final = "forest"
 METRICS: Final = tuple(SHORT[one] for one in (EPDMS, LK, EC))
@@ -89,7 +88,7 @@ def means_table(comparison: Comparison) -> Table:
         if one in measured and one.metric in METRICS and one.unit == "points"
     ]  # fmt: skip
     rows = [
-        (run, *(nearest(known[run, one], 2) if (run, one) in known else None for one in drawn))
+        (run, *(f"{known[run, one]:.2f}" if (run, one) in known else None for one in drawn))
         for run in dict.fromkeys(run for run, _, _ in comparison.levels)
     ]
     return Table(
