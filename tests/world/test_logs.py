@@ -157,13 +157,25 @@ def test_values_as_real_logs_vary(written):
     assert read.command.tolist() == [1, 0, 0, 0]
 
 
-@pytest.mark.parametrize("empty", [np.empty((0, 7)), np.empty(0, np.float32), []])
+@pytest.mark.parametrize(
+    "empty",
+    [np.empty((0, 7)), np.empty(0, np.float32), [], np.empty(0, object), np.empty((0, 7), int)],
+)
 def test_a_frame_without_objects(written, empty):
     anns = {"gt_boxes": empty, "gt_names": [], "gt_velocity_3d": np.empty((0, 3)),
             "instance_tokens": [], "track_tokens": []}  # fmt: skip
     boxes = read_log(written(frame(anns=anns))).frames[0].boxes
     assert boxes.box.shape == (0, 7)
     assert len(boxes) == 0
+
+
+@pytest.mark.parametrize("shape", [(2, 7), (2,)])
+def test_boxes_may_be_kept_as_objects(written, shape):
+    boxes = annotations()["gt_boxes"]
+    kept = np.empty(shape, object)
+    kept[:] = boxes.tolist() if shape == (2, 7) else [*boxes]
+    read = read_log(written(frame(anns=annotations(gt_boxes=kept)))).frames[0]
+    np.testing.assert_array_equal(read.boxes.box, boxes)
 
 
 def test_cameras_are_by_lower_case_name(written):

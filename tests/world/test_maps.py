@@ -248,6 +248,56 @@ def test_a_stray_vertex_is_named_with_its_layer_and_feature(edited, value):
     assert f"layer intersections, feature {fid}" in caught.value.where
 
 
+def replace_shape(base, table, geometry):
+    """Give the last feature of a layer another shape; return its id."""
+    (fid,) = base.execute(f"SELECT max(fid) FROM {table}").fetchone()
+    data = struct.pack("<2sBBi", b"GP", 0, 1, 4326) + shapely.to_wkb(geometry)
+    base.execute(f"UPDATE {table} SET geom = ? WHERE fid = ?", (data, fid))
+    base.commit()
+    return fid
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["lanes_polygons", "lane_groups_polygons", "lane_group_connectors", "intersections",
+     "carpark_areas", "stop_polygons"],
+)  # fmt: skip
+def test_a_shape_that_is_no_polygon_is_named_with_its_layer_and_feature(edited, table):
+    root, base = edited
+    fid = replace_shape(base, table, shapely.Point(-71.0, 42.3))
+    with pytest.raises(BadInput, match="the shape is a Point") as caught:
+        load_map(root, BOSTON)
+    assert caught.value.where.endswith(f"layer {table}, feature {fid}")
+    assert caught.value.expected == "a polygon or multipolygon"
+
+
+def test_a_connector_whose_shape_is_no_polygon_is_named(edited):
+    root, base = edited
+    fid = replace_shape(base, LANE_CONNECTOR_POLYGONS, shapely.LineString([(-71, 42), (-71, 43)]))
+    (connector,) = base.execute(
+        f"SELECT lane_connector_fid FROM {LANE_CONNECTOR_POLYGONS} WHERE fid = ?", (fid,)
+    ).fetchone()
+    with pytest.raises(BadInput, match="the shape is a LineString") as caught:
+        load_map(root, BOSTON)
+    assert caught.value.where.endswith(
+        f"layer {LANE_CONNECTOR_POLYGONS}, lane connector {connector}"
+    )
+
+
+def test_metres_that_are_no_numbers_are_named_with_their_feature(edited):
+    root, base = edited
+    ring = [[0.0, 0.0], [9.0, 0.0], [float("nan"), 9.0], [0.0, 0.0]]
+    with np.errstate(invalid="ignore"):
+        fid = replace_shape(base, "carpark_areas", shapely.Polygon(ring))
+    base.execute(
+        "UPDATE gpkg_geometry_columns SET srs_id = 32619 WHERE table_name = 'carpark_areas'"
+    )
+    base.commit()
+    with pytest.raises(BadInput, match="not finite") as caught:
+        load_map(root, BOSTON)
+    assert caught.value.where.endswith(f"layer carpark_areas, feature {fid}")
+
+
 def test_layers_may_be_in_metres_already(edited, golden_map):
     root, base = edited
     metres = golden_map(BOSTON).carpark_areas.polygons

@@ -268,8 +268,11 @@ def _boxes(record: Any) -> Boxes | None:
 
 def _table(value: Any, key: str, columns: int) -> Array:
     array = np.asarray(value)
+    if isinstance(value, pickles.Objects):
+        items = np.asarray(value.items)
+        array = items.reshape(value.shape + items.shape[1:])
     if array.size == 0:
-        array = array.reshape(0, columns)
+        array = np.empty((0, columns), array.dtype if array.dtype.kind == "f" else np.float64)
     if array.ndim != 2 or array.shape[1] != columns or array.dtype.kind != "f":
         raise BadInput(
             f"{key} has shape {array.shape} and dtype {array.dtype}",

@@ -8,7 +8,7 @@ lane connector lies in a layer of its own, its baseline in the layer of all base
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import shapely
@@ -48,7 +48,7 @@ class NuPlanLayers:
     def areas(self, name: str) -> Areas:
         """Read one layer of polygons."""
         layer = self._package.layer(name)
-        return Areas(layer.id, _polygons(layer, self._in_metres(layer)))
+        return Areas(layer.id, _polygons(self._features(layer)))
 
     def network(self) -> tuple[Ways, Blocks]:
         """Read lanes, roadblocks and their connectors."""
@@ -65,9 +65,7 @@ class NuPlanLayers:
         ])  # fmt: skip
         blocks = Blocks(
             id=groups.id + group_connectors.id,
-            polygons=_polygons(
-                groups, [*self._in_metres(groups), *self._in_metres(group_connectors)]
-            ),
+            polygons=_polygons(self._features(groups), self._features(group_connectors)),
             first_connector=len(groups),
             ways=Links.of(_owned(block, len(groups) + len(group_connectors))),
             **_joints(
@@ -81,11 +79,17 @@ class NuPlanLayers:
     def _ways(self, lanes: Layer, connectors: Layer, block: NDArray[np.int64]) -> Ways:
         drawn = self._package.layer(LANE_CONNECTOR_POLYGONS, ("lane_connector_fid",))
         whole = _unique(drawn.keys("lane_connector_fid"), self._in_metres(drawn))
-        shapes = [*self._in_metres(lanes), *(whole.get(key) for key in connectors.id)]
         speeds = [layer.numbers("speed_limit_mps") for layer in (lanes, connectors)]
         return Ways(
             id=lanes.id + connectors.id,
-            polygons=_polygons(drawn, shapes),
+            polygons=_polygons(
+                self._features(lanes),
+                (
+                    f"layer {drawn.name}, lane connector",
+                    connectors.id,
+                    [whole.get(key) for key in connectors.id],
+                ),
+            ),
             first_connector=len(lanes),
             baseline=self._baselines(lanes, connectors),
             speed_limit_mps=np.concatenate(speeds),
@@ -104,6 +108,9 @@ class NuPlanLayers:
         of_connector = _unique(layer.keys("lane_connector_fid"), shapes)
         lines = [*map(of_lane.get, lanes.id), *map(of_connector.get, connectors.id)]
         return Poses.along([_vertices(line) for line in lines], self._trig)
+
+    def _features(self, layer: Layer) -> tuple[str, Sequence[str], Shapes]:
+        return f"layer {layer.name}, feature", layer.id, self._in_metres(layer)
 
     def _in_metres(self, layer: Layer) -> Shapes:
         metres = _NORTHERN_UTM + self.zone
@@ -141,14 +148,24 @@ def _zone(system: str | None) -> int:
     )
 
 
-def _polygons(layer: Layer, shapes: Sequence[shapely.Geometry | None] | Shapes) -> Polygons:
-    empty = shapely.Polygon()
-    try:
-        return Polygons.of([empty if shape is None else shape for shape in shapes])
-    except BadInput as error:
-        raise BadInput(
-            error.what, where=f"layer {layer.name} {error.where or ''}", expected=error.expected
-        ) from error
+def _polygons(*parts: tuple[str, Sequence[str], Sequence[Any] | Shapes]) -> Polygons:
+    """Pack shapes, each part a name for one of them, their ids, and them; None is empty."""
+    packed: list[shapely.Polygon | shapely.MultiPolygon] = []
+    for name, keys, shapes in parts:
+        listed = np.array([*shapes, None], dtype=object)[:-1]  # or NumPy asks what they hold
+        xy, row = shapely.get_coordinates(listed, return_index=True)
+        stray = row[~np.isfinite(xy).all(axis=1)]
+        if len(stray):
+            raise BadInput("the shape is not finite", where=f"{name} {keys[stray[0]]}")
+        for key, shape in zip(keys, listed, strict=True):
+            if not isinstance(shape, shapely.Polygon | shapely.MultiPolygon | None):
+                raise BadInput(
+                    f"the shape is a {shape.geom_type}",
+                    where=f"{name} {key}",
+                    expected="a polygon or multipolygon",
+                )
+            packed.append(shapely.Polygon() if shape is None else shape)
+    return Polygons.of(packed)
 
 
 def _vertices(line: shapely.Geometry | None) -> Floats:

@@ -147,7 +147,9 @@ def frame(m: Machine) -> None:
     """FRAME: the file must be at least as long as it says; otherwise it means nothing to us."""
     (length,) = _eight(m.take(8))
     if m.at + length > m.size:
-        raise BadInput(f"a frame of {length} bytes is announced and {m.size - m.at} are left")
+        raise BadInput(
+            f"{length} bytes are announced and {m.size - m.at} are left", expected="a whole file"
+        )
 
 
 def put_line(m: Machine) -> None:
