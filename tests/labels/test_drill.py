@@ -1,4 +1,5 @@
-"""The drill: workers, drivers and Ray workers are killed at random moments, twenty times in all.
+"""The drill: workers, drivers and Ray workers are killed at random moments, twenty times in all,
+and whole nodes of a Ray cluster.
 
 Whatever is killed and whenever, the set that is there in the end has the digest, and the bytes, of
 one that was made without a disturbance.
@@ -24,7 +25,7 @@ from navaudit.labels.generate import generate
 from navaudit.labels.labelset import LabelSet
 from navaudit.labels.work import Processes
 
-WORKER_KILLS, DRIVER_KILLS, RAY_KILLS = 7, 8, 5
+WORKER_KILLS, DRIVER_KILLS, RAY_KILLS, NODE_KILLS = 7, 8, 5, 2
 
 pytestmark = [
     pytest.mark.skipif(not Path("/proc").exists(), reason="workers are found through /proc"),
@@ -50,7 +51,7 @@ def expect_same(folder, undisturbed):
     assert contents(folder) == contents(undisturbed.folder)
 
 
-def test_the_drill_is_twenty_deaths():
+def test_the_drill_is_twenty_deaths_of_processes():
     assert WORKER_KILLS + DRIVER_KILLS + RAY_KILLS == 20
 
 
@@ -73,22 +74,39 @@ def test_drivers_may_be_killed(job, undisturbed, tmp_path):
     assert deaths[-1] == DRIVER_KILLS
 
 
-@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="the extra cluster: no Ray")
-def test_ray_workers_may_be_killed(job, undisturbed, tmp_path):
-    """In a process of its own, for Ray leaves threads and settings behind."""
-    np.save(tmp_path / "vocabulary.npy", job.vocabulary.poses)
+needs_ray = pytest.mark.skipif(
+    importlib.util.find_spec("ray") is None, reason="the extra cluster: no Ray"
+)
+
+
+def drilled(*words, patience_s=300):
+    """What a drill on Ray found; in a process of its own, for Ray leaves threads behind."""
     script = Path(__file__).with_name("killing.py")
-    command = [sys.executable, script, job.scenes.folder, tmp_path / "vocabulary.npy", tmp_path]
-    paths = {"PYTHONPATH": str(script.parents[1])}
     done = subprocess.run(
-        [*map(str, command), str(RAY_KILLS)],
-        env=os.environ | paths | {"RAY_USAGE_STATS_ENABLED": "0"},
+        [sys.executable, str(script), *map(str, words)],
+        env=os.environ | {"PYTHONPATH": str(script.parents[1]), "RAY_USAGE_STATS_ENABLED": "0"},
         capture_output=True,
         check=False,
-        timeout=300,
+        timeout=patience_s,
     )
     assert done.returncode == 0, done.stderr.decode()
-    told = json.loads(done.stdout.splitlines()[-1])
-    assert told["killed"] == RAY_KILLS
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@needs_ray
+@pytest.mark.parametrize(("who", "kills"), [("hands", RAY_KILLS), ("nodes", NODE_KILLS)])
+def test_workers_and_nodes_of_ray_may_be_killed(job, undisturbed, tmp_path, who, kills):
+    np.save(tmp_path / "vocabulary.npy", job.vocabulary.poses)
+    told = drilled(job.scenes.folder, tmp_path / "vocabulary.npy", tmp_path, kills, who)
+    assert told["killed"] == kills
     for folder in told["made"]:
         expect_same(Path(folder), undisturbed[0])
+
+
+@needs_ray
+def test_what_is_lost_on_a_node_is_done_on_the_last_processor_left():
+    """Whoever held that processor has to let go of it, though no work is waiting when it ends."""
+    told = drilled("last", 1, patience_s=150)
+    assert told["killed"]
+    assert told["lost"] == [True]
+    assert told["finished"] == ["0", "1"]

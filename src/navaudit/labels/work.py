@@ -149,6 +149,8 @@ class _Hands:
                     yield from (Finished(task, name) for name in value)
                 if waiting:
                     self._give(hire.remote(start) if hand is None else hand, waiting.popleft())
+                # one that is still known here would keep a processor that another may wait for
+                del hand
 
     def _give(self, hand: Any, task: int) -> None:
         self.attempts[task] = self.attempts.get(task, 0) + 1
