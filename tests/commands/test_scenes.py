@@ -92,9 +92,29 @@ def test_failures_exit_with_one_and_are_named(world, places, tmp_path):
     assert (failure["token"], failure["log"]) == (None, "log07")
 
 
+@pytest.mark.parametrize(
+    ("cut", "needs"),
+    [
+        ("num_history_frames: 30", "29 frames before it and 10 after it, and roadblock_ids"),
+        ("num_future_frames: 30\nhas_route: false", "3 frames before it and 30 after it"),
+        ("num_future_frames: 30\nlog_names: [log01]", "and a log or token that the filter names"),
+    ],
+)
+def test_a_set_without_a_scene_is_no_success(places, tmp_path, cut, needs):
+    (tmp_path / "cut.yaml").write_text(f"{cut}\n")
+    done = run(*places, "--out", tmp_path / "set", "--split", tmp_path / "cut.yaml")
+    assert done.exit_code == 1
+    assert done.stderr.splitlines()[-1].startswith("no scene is there: one needs ")
+    assert done.stderr.rstrip().endswith(needs)
+    told = run(*places, "--out", tmp_path / "set", "--split", tmp_path / "cut.yaml", "--json")
+    assert (told.exit_code, json.loads(told.stdout)["scenes"]) == (1, 0)
+
+
 def test_memory_and_chunks_are_passed_on(places, tmp_path):
     lists = tmp_path / "lists.json"
-    lists.write_text('{"0123456789abcdef": ["red_light_7"]}')
+    run(*places, "--out", tmp_path / "fresh")
+    token = SceneSet.open(tmp_path / "fresh").tokens[0]
+    lists.write_text(json.dumps({token: ["red_light_7"]}))
     done = run(*places, "--out", tmp_path / "set", "--memory", f"inject:{lists}", "--json")
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["settings"]["memory"] == "inject"

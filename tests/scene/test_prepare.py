@@ -163,6 +163,44 @@ def frame_token(logs, log, row):
     return read_log(logs / f"{log}.pkl").frames[row].token
 
 
+@pytest.mark.parametrize("further", [{}, {"max_scenes": COUNT}])
+def test_synthetic_scenes_of_a_split_are_in_the_ledger(logs, maps, alone, tmp_path, further):
+    token = "23f7036e1626247d5"
+    cut = replace(
+        EVERY_SCENE,
+        include_synthetic_scenes=True,
+        synthetic_scene_tokens=(token, "1" + token[1:]),
+        reactive_synthetic_initial_tokens=(token,),
+        **further,
+    )
+    job = FromLogs(logs, maps, score_proposals, cut)
+    assert token not in json.dumps(job.settings())
+    made = prepare(tmp_path / "set", job)
+    assert made.digest() == alone.digest()
+    assert [one.token for one in made.failures] == [token, "1" + token[1:]]
+    assert made.failures[0].what == "a synthetic scene is in no log"
+    assert "--metric-cache" in made.failures[0].remedy
+    assert prepare(tmp_path / "first", replace(job, scene_filter=replace(
+        cut, include_synthetic_scenes=False
+    ))).failures == ()  # fmt: skip
+
+
+def test_a_list_for_a_scene_that_is_not_made_is_in_the_ledger(logs, maps, alone, tmp_path):
+    lists = {alone.tokens[1]: ("red_light_7",), "not a token": ("red_light_7",)}
+    job = FromLogs(logs, maps, score_proposals, memory=Memory("inject", injected=lists))
+    made = prepare(tmp_path / "set", job)
+    assert len(made) == COUNT
+    assert [one.token for one in made.failures] == ["not a token"]
+    assert "in none of the logs" in made.failures[0].what
+
+
+def test_a_listing_of_maps_that_cannot_be_read_stops_at_once(logs, maps, tmp_path):
+    copy = unpack(maps, tmp_path / "maps")
+    (copy / "nuplan-maps-v1.0.json").write_text("{")
+    with pytest.raises(BadInput, match="listing cannot be read"):
+        prepare(tmp_path / "set", FromLogs(logs, copy, score_proposals))
+
+
 def test_a_fault_of_the_program_is_in_the_ledger(logs, maps, tmp_path, monkeypatch):
     wrong(tmp_path, "wrong_judge", "03")
     job = FromLogs(logs, maps, judging(monkeypatch, tmp_path, "wrong_judge"))

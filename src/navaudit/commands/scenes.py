@@ -106,7 +106,7 @@ def scenes(
         click.echo(json.dumps(_record(made)))
     else:
         _print(made)
-    if made.failures:
+    if made.failures or not len(made):
         sys.exit(_FAILED)
 
 
@@ -182,11 +182,30 @@ def _record(made: SceneSet) -> dict[str, Any]:
 def _print(made: SceneSet) -> None:
     click.echo(f"{made.folder}: {len(made)} scenes of {len(made.logs)} logs")
     click.echo(f"digest {made.digest()}")
+    if not len(made) and not made.failures:
+        click.echo(f"no scene is there: {_asked(made.settings)}", err=True)
     for one in made.failures[:_NAMED]:
         _complain(one)
     more = len(made.failures) - _NAMED
     if more > 0:
         click.echo(f"and {more} more failures, all in {made.folder / 'manifest.json'}", err=True)
+
+
+def _asked(settings: dict[str, Any]) -> str:
+    """Say what a scene needs, where none was found and nothing failed."""
+    cut = settings.get("filter")
+    if cut is None:
+        return "the index names no cache"
+    return (
+        f"one needs {cut['num_history_frames'] - 1} frames before it and "
+        f"{cut['num_future_frames']} after it"
+        + (", and roadblock_ids" if cut["has_route"] else "")
+        + (", and a log or token that the filter names" if _narrowed(cut) else "")
+    )
+
+
+def _narrowed(cut: dict[str, Any]) -> bool:
+    return cut["log_names"] is not None or cut["tokens"] is not None
 
 
 def _complain(failure: Failure) -> None:

@@ -156,6 +156,12 @@ def _filter(content: Mapping[str, Any], where: str) -> SceneFilter:
         ) from error
 
 
+def synthetic_tokens(scene_filter: SceneFilter) -> tuple[str, ...]:
+    """Return the tokens of synthetic scenes that a filter names, each once, in its order."""
+    named = [token for name in SYNTHETIC for token in getattr(scene_filter, name) or ()]
+    return tuple(dict.fromkeys(named))
+
+
 def _at_least(name: str, value: object, least: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise BadInput(f"{name} is {value!r:.40}", expected=f"a whole number, {least} or more")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -11,20 +12,20 @@ from navaudit import provenance
 from navaudit.errors import BadInput
 from navaudit.scene import log_builder
 from navaudit.scene.code import code_of
-from navaudit.scene.filters import SceneFilter
+from navaudit.scene.filters import SYNTHETIC, SceneFilter, synthetic_tokens
 from navaudit.scene.log_builder import TRIGS, Recipe, begin
 from navaudit.scene.logfile import Failure
 from navaudit.scene.memory import Memory, in_chunks
 from navaudit.scene.prepare import Plan
 from navaudit.scene.reference import Judge
 from navaudit.scene.splits import select
-from navaudit.world.maps import LOCATIONS, VERSION, map_file
+from navaudit.world.maps import listed_versions
 from navaudit.world.trigonometry import LIBM
 
 EVERY_SCENE: Final = SceneFilter(frame_interval=1)
 """Every frame with a route, three frames before it and ten after it, as NAVSIM's splits cut."""
 
-_LISTS: Final = ("log_names", "tokens")
+_LISTS: Final = ("log_names", "tokens", *SYNTHETIC)
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,7 @@ class FromLogs:
 
     def plan(self) -> Plan:
         """Share the logs out; looks through all of them first only where that cannot be helped."""
-        if not (self.maps / f"{VERSION}.json").is_file():
-            map_file(self.maps, LOCATIONS[0])  # says what is missing
+        listed_versions(self.maps)  # or every scene would say what is wrong with them
         across = self.memory.mode in ("stock", "blind") and self.chunks not in ("log", "scene")
         if across or self.scene_filter.max_scenes is not None:
             return self._plan_by_scenes(across)
@@ -88,13 +88,14 @@ class FromLogs:
         )
 
     def _plan_by_scenes(self, across: bool) -> Plan:
-        found = select(self.logs, self.scene_filter, trig=TRIGS[self.trig])
+        real = replace(self.scene_filter, include_synthetic_scenes=False)
+        found = select(self.logs, real, trig=TRIGS[self.trig])
         of_scene = [pick.log for pick in found.picks]
         chunks = in_chunks(of_scene, self.chunks if across else "log")
         tokens = tuple(pick.token for pick in found.picks)
         return self._plan(
             [tuple(dict.fromkeys(of_scene[i] for i in chunk)) for chunk in chunks],
-            replace(self.scene_filter, tokens=tokens, max_scenes=None),
+            replace(real, tokens=tokens, max_scenes=None),
             [
                 *(_no_log(name, self.logs) for name in found.missing_logs),
                 *(Failure(token, "", why) for token, why in found.missing_tokens.items()),
@@ -124,8 +125,8 @@ class FromLogs:
             names=tuple(names),
             start=partial(begin, recipe),
             modules=(log_builder.__name__, self.judge.__module__),
-            failures=tuple(failures),
-            wanted=wanted,
+            failures=(*failures, *_synthetic(self.scene_filter)),
+            wanted=tuple(dict.fromkeys((*wanted, *self.memory.injected))),
         )
 
 
@@ -138,6 +139,20 @@ def _told(scene_filter: SceneFilter) -> dict[str, Any]:
             digest = provenance.digest_settings({name: sorted(values)})
             told[name] = f"{len(values)} of sha256 {digest[:16]}"
     return told
+
+
+def _synthetic(scene_filter: SceneFilter) -> Iterator[Failure]:
+    """Tell of the scenes of a second stage, which are drawn from files of their own."""
+    if scene_filter.include_synthetic_scenes:
+        for token in synthetic_tokens(scene_filter):
+            yield Failure(
+                token,
+                "",
+                "a synthetic scene is in no log",
+                expected="scenes of logs",
+                remedy="read it from metric caches with --metric-cache, or set "
+                "include_synthetic_scenes: false",
+            )
 
 
 def _no_log(log: str, folder: Path) -> Failure:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from navaudit.errors import BadInput
-from navaudit.scene.filters import SYNTHETIC, SceneFilter
+from navaudit.scene.filters import SceneFilter, synthetic_tokens
 from navaudit.world.logs import Log, read_log
 from navaudit.world.trigonometry import LIBM, Trig
 
@@ -157,7 +157,5 @@ def _missing(
         elif token not in seen and not enough:
             missing[token] = "in none of the logs read"
     if scene_filter.include_synthetic_scenes:
-        for name in SYNTHETIC:
-            for token in getattr(scene_filter, name) or ():
-                missing[token] = "a synthetic scene"
+        missing |= dict.fromkeys(synthetic_tokens(scene_filter), "a synthetic scene")
     return missing

@@ -123,15 +123,7 @@ class Map:
 def map_file(root: Path, location: str, version: str = VERSION) -> tuple[Path, str]:
     """Return the file of a location under a maps root, and that file's own version."""
     listing = root / f"{version}.json"
-    if not listing.is_file():
-        others = ", ".join(sorted(path.stem for path in root.glob("*.json"))) or "none"
-        raise BadInput(
-            f"the maps root has no {listing.name}",
-            where=str(root),
-            expected=f"a listing of {version}; there are: {others}",
-            remedy=_REMEDY,
-        )
-    versions = _listed(listing)
+    versions = listed_versions(root, version)
     if location not in versions:
         raise BadInput(
             f"there is no map of {location!r}",
@@ -150,7 +142,17 @@ def map_file(root: Path, location: str, version: str = VERSION) -> tuple[Path, s
     return path, versions[location]
 
 
-def _listed(listing: Path) -> dict[str, str]:
+def listed_versions(root: Path, version: str = VERSION) -> dict[str, str]:
+    """Return the version of each location's file, as the listing of a maps root has them."""
+    listing = root / f"{version}.json"
+    if not listing.is_file():
+        others = ", ".join(sorted(path.stem for path in root.glob("*.json"))) or "none"
+        raise BadInput(
+            f"the maps root has no {listing.name}",
+            where=str(root),
+            expected=f"a listing of {version}; there are: {others}",
+            remedy=_REMEDY,
+        )
     try:
         content = json.loads(listing.read_text(encoding="utf-8"))
         return {place: str(entry["version"]) for place, entry in content.items()}
