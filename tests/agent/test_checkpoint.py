@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,8 @@ from navaudit.agent.checkpoint import (
     read_encoder,
     write_checkpoint,
 )
-from navaudit.agent.shapes import GTRS_DENSE
+from navaudit.agent.model import Agent
+from navaudit.agent.shapes import GTRS_DENSE, NARROW, SLIM
 from navaudit.agent.slots import PREFIX, make_adam, slots
 from navaudit.axes import HEADS
 from navaudit.errors import BadInput, Refused
@@ -242,6 +244,57 @@ def test_a_checkpoint_of_another_agent_is_refused(tmp_path, whole):
     kept = read_checkpoint(save(tmp_path / "c", whole))
     with pytest.raises(BadInput, match="of the stored tensors are not as wanted"):
         kept.agent()
+
+
+WRAPPED = {
+    "spread": lambda name: "module." + name,
+    "spread within": lambda name: name.replace(PREFIX, PREFIX + "module."),
+    "compiled": lambda name: name.replace(PREFIX, PREFIX + "_orig_mod."),
+    "compiled in part": lambda name: name.replace("transformer.", "transformer._orig_mod."),
+    "sharded": lambda name: "_forward_module." + name,
+}
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+def test_names_of_wrappers_are_read_as_the_agents_own(tmp_path, whole, name):
+    plain = read_checkpoint(save(tmp_path / "plain", whole))
+    content = {**whole, "state_dict": {WRAPPED[name](k): v for k, v in whole["state_dict"].items()}}
+    wrapped = read_checkpoint(save(tmp_path / "wrapped", content))
+    assert list(wrapped.state) == list(plain.state)
+    assert same(*(logits_of(one.agent(shape=TINY)) for one in (plain, wrapped)))
+
+
+def test_a_tensor_that_is_there_under_two_names_is_refused(tmp_path, whole):
+    def change(content):
+        state = content["state_dict"]
+        state[PREFIX + "module.downscale_layer.bias"] = state[PREFIX + "downscale_layer.bias"]
+
+    with pytest.raises(BadInput, match="there twice"):
+        read_checkpoint(save(tmp_path / "c", spoilt(whole, change)))
+
+
+def test_a_checkpoint_without_its_vocabulary_asks_for_it(tmp_path, whole):
+    content = spoilt(whole, lambda content: content["state_dict"].pop(PREFIX + VOCAB))
+    kept = read_checkpoint(save(tmp_path / "c", content))
+    with pytest.raises(BadInput, match=f"missing: {VOCAB}") as caught:
+        kept.agent(shape=TINY)
+    assert "--vocabulary" in caught.value.remedy
+    stored = read_checkpoint(save(tmp_path / "whole", whole)).agent(shape=TINY)
+    again = kept.agent(shape=TINY, poses=stored.vocabulary.detach())
+    assert same(logits_of(stored), logits_of(again))
+
+
+@pytest.mark.parametrize("shape", [NARROW, SLIM, GTRS_DENSE], ids=lambda shape: shape.name)
+def test_a_shape_is_told_by_the_weights_where_our_entry_was_dropped(tmp_path, shape):
+    with torch.device("meta"):
+        bare = Agent(replace(shape, candidates=3), torch.empty(3, 40, 3))
+    tensors = {
+        name: torch.empty(one.shape, dtype=one.dtype)
+        for name, one in bare.state_dict().items()
+        if "_embedding" in name or "downscale" in name
+    }
+    content = {"state_dict": {PREFIX + name: one for name, one in tensors.items()}}
+    assert read_checkpoint(save(tmp_path / "c", content)).shape == shape
 
 
 def shuffle(optimizer):

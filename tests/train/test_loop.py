@@ -1,5 +1,9 @@
 """Runs, from the outside: what they compute, what they keep, and that they do so again."""
 
+import hashlib
+from dataclasses import replace
+from itertools import islice
+
 import numpy as np
 import pytest
 
@@ -7,6 +11,7 @@ from agent.needs import torch
 from navaudit.agent.checkpoint import read_checkpoint
 from navaudit.agent.features import Recordings
 from navaudit.agent.model import batch
+from navaudit.agent.shapes import SHAPES
 from navaudit.agent.slots import make_adam, slots
 from navaudit.axes import COLUMNS, HEADS
 from navaudit.errors import BadInput
@@ -198,6 +203,24 @@ def test_epochs_and_steps_are_counted_on(small, base, tmp_path):
         kept = read_checkpoint(done.folder / f"step-{step}.ckpt")
         told[step] = (kept.step, kept.epoch)
     assert told == {4: (4, 1), 7: (7, 2)}
+
+
+def test_a_shape_beside_a_checkpoint_says_whether_candidates_are_dropped(
+    small, base, tmp_path, monkeypatch
+):
+    """The weights cannot: those of Hydra-MDP are named and shaped like those of GTRS-Dense."""
+    steady = replace(read_checkpoint(base).shape, name="steady", vocabulary_dropout=False)
+    monkeypatch.setitem(SHAPES, "steady", steady)
+    recipe = small.recipe(checkpoint=base, shape="steady", steps=2, save=())
+    done = train(recipe, tmp_path / "run")
+    assert read_checkpoint(done.checkpoint).shape == steady
+    # what the log tells of is scenes alone
+    rows, digest = drawn_by_hand(0, recipe.seed), hashlib.sha256(b"").digest()
+    for now, _ in islice(rows, 2):
+        digest = hashlib.sha256(digest + ",".join(map(str, now)).encode() + b";").digest()
+    assert done.draws == digest.hex()
+    with pytest.raises(BadInput, match="there is no shape 'none'"):
+        train(small.recipe(checkpoint=base, shape="none"), tmp_path / "none")
 
 
 @pytest.mark.parametrize("change", ["recompute", "readers"])

@@ -92,11 +92,11 @@ WRONG = {
     "a save that is no list": ({"save": "save = 10"}, "save is 10"),
     "recomputing as text": ({"save": 'recompute = "yes"'}, "recompute is 'yes'"),
     "a name that is none": ({"name": "name = 3"}, "name is 3"),
-    "both": ({"checkpoint": 'checkpoint = "a"\nshape = "narrow"\nvocabulary = "v.npy"'},
-             "both a checkpoint and a shape"),
     "neither": ({"checkpoint": 'vocabulary = "v.npy"'}, "no agent is given"),
     "a shape alone": ({"checkpoint": 'shape = "narrow"'}, "no vocabulary is given"),
     "an encoder too many": ({"checkpoint": 'checkpoint = "a"\nencoder = "d"'}, "an encoder"),
+    "an encoder too many, and a shape": (
+        {"checkpoint": 'checkpoint = "a"\nshape = "narrow"\nencoder = "d"'}, "an encoder"),
     "no TOML": ({"name": "name ="}, "cannot be read"),
 }  # fmt: skip
 

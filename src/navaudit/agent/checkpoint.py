@@ -29,7 +29,7 @@ from navaudit.agent.fit import expect_fit
 from navaudit.agent.loops import Progress, loops_of
 from navaudit.agent.model import Agent
 from navaudit.agent.saved import read_saved
-from navaudit.agent.shapes import GTRS_DENSE, AgentShape
+from navaudit.agent.shapes import GTRS_DENSE, SHAPES, AgentShape
 from navaudit.agent.slots import PREFIX, slots
 from navaudit.errors import BadInput
 from navaudit.scene.whole import whole_file
@@ -43,6 +43,9 @@ VOCABULARY: Final = "_trajectory_head.vocab"
 OURS: Final = "navaudit"
 _DD3D: Final = "img_backbone."
 _MOMENTS: Final = ("exp_avg", "exp_avg_sq")
+_TELLING: Final = ("_keyval_embedding.weight", "downscale_layer.weight")
+_WRAPPERS: Final = frozenset({"module", "_orig_mod", "_forward_module"})
+"""What modules put into names that spread a module over processes, or compile it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +61,7 @@ class Checkpoint:
     step: int
     """Steps of the optimizer."""
     shape: AgentShape
-    """As it was written, or of GTRS-Dense where nothing was."""
+    """As it was written, or the one that the weights fit; GTRS-Dense where none does."""
     notes: Mapping[str, Any] = field(default_factory=dict)
     """What our trainer noted beside it."""
 
@@ -72,7 +75,15 @@ class Checkpoint:
             state[VOCABULARY] = poses
         vocabulary = state.get(VOCABULARY)
         shape = shape or self.shape
-        if vocabulary is not None and vocabulary.ndim == 3:
+        if vocabulary is None:
+            raise BadInput(
+                f"missing: {VOCABULARY}, the candidates",
+                where=str(self.where),
+                expected="a checkpoint with its vocabulary, or a vocabulary beside it",
+                remedy="give the one that it was trained with: --vocabulary, or vocabulary in the "
+                "[agent] of an experiment",
+            )
+        if vocabulary.ndim == 3:
             shape = replace(shape, candidates=len(vocabulary))
         with torch.device("meta"):
             bare = Agent(shape, torch.empty(shape.candidates, 40, 3))
@@ -97,7 +108,7 @@ class Checkpoint:
 def read_checkpoint(path: Path) -> Checkpoint:
     """Read a checkpoint of the stock code or of ours; no code in it is run."""
     content = read_saved(path)
-    state = _tensors(content.get("state_dict"), path)
+    state = _unwrapped(_tensors(content.get("state_dict"), path), path)
     named = {name.removeprefix(PREFIX): one for name, one in state.items()}
     strange = [name for name in state if not name.startswith(PREFIX)]
     if strange or not named:
@@ -115,7 +126,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
         optimizer=_optimizer(content.get("optimizer_states"), path),
         epoch=_count(content, "epoch", path),
         step=_count(content, "global_step", path),
-        shape=AgentShape.from_record(shape, str(path)) if shape else GTRS_DENSE,
+        shape=AgentShape.from_record(shape, str(path)) if shape else _fitting(named),
         notes=ours.get("notes", {}),
     )
 
@@ -186,6 +197,31 @@ def _tensors(value: Any, path: Path) -> dict[str, Tensor]:
             where=str(path),
         )
     return dict(value)
+
+
+def _unwrapped(state: dict[str, Tensor], path: Path) -> dict[str, Tensor]:
+    """Take what wrappers added out of the names; no parameter of an agent is named like one."""
+    own = {
+        ".".join(part for part in name.split(".") if part not in _WRAPPERS): one
+        for name, one in state.items()
+    }
+    if len(own) != len(state):
+        raise BadInput(
+            "some tensors are there twice: by their own names, and by those of a wrapper",
+            where=str(path),
+            expected="every tensor once",
+        )
+    return own
+
+
+def _fitting(state: Mapping[str, Tensor]) -> AgentShape:
+    """Tell a shape by two of the weights, where a trainer has dropped our entry."""
+    looks = [tuple(state[name].shape) if name in state else None for name in _TELLING]
+    for shape in SHAPES.values():
+        tokens, width, seen = shape.image_tokens, shape.width, shape.backbone.outer[-1]
+        if looks == [(tokens, width), (width, seen, 1, 1)]:
+            return shape
+    return GTRS_DENSE
 
 
 def _count(content: Mapping[str, Any], key: str, path: Path) -> int:

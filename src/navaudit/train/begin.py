@@ -14,7 +14,7 @@ from navaudit import provenance
 from navaudit.agent.checkpoint import Checkpoint, read_checkpoint, read_encoder
 from navaudit.agent.computing import Computing
 from navaudit.agent.model import Agent
-from navaudit.agent.shapes import SHAPES
+from navaudit.agent.shapes import SHAPES, AgentShape
 from navaudit.agent.slots import make_adam
 from navaudit.errors import BadInput, Refused
 from navaudit.labels.labelset import LabelSet
@@ -83,7 +83,8 @@ def _begin(recipe: Recipe, told: dict[str, Any], labels: LabelSet) -> Run:
         poses = torch.from_numpy(read_vocabulary(recipe.vocabulary).poses.astype(np.float32))
     if recipe.checkpoint is not None:
         kept = read_checkpoint(recipe.checkpoint)
-        agent = kept.agent(poses=poses).to(recipe.device)
+        shape = None if recipe.shape is None else _shape_of(recipe)
+        agent = kept.agent(shape=shape, poses=poses).to(recipe.device)
         adam = make_adam(agent, recipe.rate)
         if kept.optimizer is not None:
             kept.restore(agent, adam)
@@ -99,11 +100,16 @@ def _begin(recipe: Recipe, told: dict[str, Any], labels: LabelSet) -> Run:
     return Run(recipe, told, agent, adam, schedule, 0, unsettled=recipe.encoder is None)
 
 
+def _shape_of(recipe: Recipe) -> AgentShape:
+    if recipe.shape not in SHAPES:
+        raise BadInput(f"there is no shape {recipe.shape!r}", expected=" | ".join(SHAPES))
+    return SHAPES[recipe.shape]
+
+
 def _drawn(recipe: Recipe, poses: torch.Tensor | None) -> Agent:
     """Make an agent of this vocabulary, whose weights are drawn from the seed."""
-    if recipe.shape not in SHAPES or poses is None:
-        raise BadInput(f"there is no shape {recipe.shape!r}", expected=" | ".join(SHAPES))
-    shape = replace(SHAPES[recipe.shape], candidates=len(poses))
+    assert poses is not None, "the recipe has a vocabulary"
+    shape = replace(_shape_of(recipe), candidates=len(poses))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(recipe.seed)
         return Agent(shape, poses)

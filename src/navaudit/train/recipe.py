@@ -74,6 +74,7 @@ class Recipe:
     keep_every: int = 50
     checkpoint: Path | None = None
     shape: str | None = None
+    """Beside a checkpoint it says what the weights cannot: ``hydra-mdp`` drops no candidates."""
     vocabulary: Path | None = None
     encoder: Path | None = None
     """Weights of DD3D for the image encoder of an agent that begins anew."""
@@ -115,19 +116,17 @@ class Recipe:
                 )
 
     def _expect_agent(self) -> None:
-        if (self.checkpoint is None) == (self.shape is None):
+        if self.checkpoint is None and self.shape is None:
             raise BadInput(
-                "the agent is given by both a checkpoint and a shape"
-                if self.checkpoint
-                else "no agent is given",
+                "no agent is given",
                 expected="checkpoint, to continue it; or shape and vocabulary, to begin anew",
             )
-        if self.shape is None and self.encoder is not None:
+        if self.checkpoint is not None and self.encoder is not None:
             raise BadInput(
                 "an encoder is given to an agent that has one",
                 expected="no encoder beside a checkpoint",
             )
-        if self.shape is not None and self.vocabulary is None:
+        if self.checkpoint is None and self.vocabulary is None:
             raise BadInput("no vocabulary is given", expected="one for an agent that begins anew")
 
     def told(self) -> dict[str, Any]:
