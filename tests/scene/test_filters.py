@@ -3,7 +3,7 @@
 import pytest
 
 from navaudit.errors import BadInput
-from navaudit.scene.filters import SceneFilter, read_filter, read_split
+from navaudit.scene.filters import SceneFilter, read_either, read_filter, read_split
 
 FILTER = """
 _target_: navsim.common.dataclasses.SceneFilter
@@ -114,6 +114,23 @@ def test_contradictions_are_refused_at_birth(folder, line, says):
 def test_broken_split_files(folder, split, says):
     with pytest.raises(BadInput, match=says):
         read_split(folder(split=split), "mine")
+
+
+def test_either_kind_of_file_is_read(folder):
+    splits = folder()
+    split = read_split(splits, "mine")
+    assert read_either(splits / "mine.yaml") == (split.scene_filter, split.data_split)
+    assert read_either(splits / "scene_filter" / "few.yaml") == (split.scene_filter, None)
+
+
+def test_a_split_away_from_its_filters_is_told_so(folder, tmp_path):
+    alone = tmp_path / "alone" / "mine.yaml"
+    alone.parent.mkdir()
+    alone.write_text((folder() / "mine.yaml").read_text())
+    with pytest.raises(BadInput, match="this is a split") as caught:
+        read_either(alone)
+    assert caught.value.expected == str(alone.parent / "scene_filter")
+    assert "train_test_split" in caught.value.remedy
 
 
 def test_an_unknown_split_names_the_known_ones(folder):

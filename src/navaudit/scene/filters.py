@@ -108,7 +108,15 @@ def read_either(path: Path) -> tuple[SceneFilter, str | None]:
     if (path.parent / "scene_filter").is_dir():
         split = read_split(path.parent, path.stem)
         return split.scene_filter, split.data_split
-    return read_filter(path), None
+    content = _mapping(path)
+    if "defaults" in content:
+        raise BadInput(
+            "this is a split, and the folder of scene filters is not beside it",
+            where=str(path),
+            expected=str(path.parent / "scene_filter"),
+            remedy="give the file in NAVSIM's folder train_test_split, or a scene filter itself",
+        )
+    return _filter(content, str(path)), None
 
 
 def _mapping(path: Path) -> dict[str, Any]:
