@@ -374,6 +374,19 @@ def test_a_damaged_cache_is_in_the_ledger(tmp_path):
     assert json.loads((tmp_path / "set" / "manifest.json").read_text())["complete"]
 
 
+def test_a_cache_that_is_not_there_is_in_the_ledger_until_it_is(tmp_path):
+    caches = unpack(METRIC_CACHE, tmp_path / "cache")
+    token, path = next(iter(index_caches(caches).items()))
+    away = path.rename(tmp_path / "away")
+    made = prepare(tmp_path / "set", FromCaches(caches))
+    assert [(one.token, one.what) for one in made.failures] == [
+        (token, "metric cache does not exist")
+    ]
+    assert made.failures[0].where == str(path)
+    away.rename(path)
+    assert set(prepare(tmp_path / "set", FromCaches(caches)).tokens) == set(index_caches(caches))
+
+
 def test_a_folder_without_caches_is_told(tmp_path):
     with pytest.raises(BadInput, match="no index"):
         prepare(tmp_path / "set", FromCaches(Path(tmp_path)))

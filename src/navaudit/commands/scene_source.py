@@ -32,7 +32,7 @@ class SceneSource:
         if (path / FILE_NAME).is_file():
             return cls.open(path / FILE_NAME)
         if (path / "metadata").is_dir():
-            caches = index_caches(path)
+            caches = index_caches(path, whole=False)
             return cls(path, tuple(caches), lambda token: read_scene(caches[token]))
         raise BadInput(
             "there are no scenes here" if path.exists() else "there is no such file or folder",

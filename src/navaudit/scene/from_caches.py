@@ -36,7 +36,7 @@ class FromCaches:
     def plan(self) -> Plan:
         """Share the caches out, log by log."""
         by_log: dict[str, list[tuple[str, Path]]] = {}
-        for token, path in index_caches(self.caches).items():
+        for token, path in index_caches(self.caches, whole=False).items():
             by_log.setdefault(path.parts[-4], []).append((token, path))
         tasks = tuple((log, tuple(sorted(by_log[log]))) for log in sorted(by_log))
         settings = provenance.digest_settings(self.settings())
@@ -62,7 +62,7 @@ def _settle(task: Caches, settings: str, folder: Path) -> None:
     """Write the scenes of one log, or keep those that are there."""
     log, caches = task
     inputs = {
-        "caches": {token: provenance.digest_file(path) for token, path in caches},
+        "caches": {token: _digest(path) for token, path in caches},
         "settings": settings,
     }
     if kept_file(log_path(folder, log), inputs) is not None:
@@ -77,6 +77,11 @@ def _settle(task: Caches, settings: str, folder: Path) -> None:
                 read.append(scene)
         for scene in sorted(read, key=lambda one: (one.time_us, one.token)):
             writer.add(scene)
+
+
+def _digest(path: Path) -> str | None:
+    """SHA-256 of a file; None where it is not there, which its reader will tell of."""
+    return provenance.digest_file(path) if path.is_file() else None
 
 
 def _read(token: str, path: Path, log: str) -> Scene | Failure:

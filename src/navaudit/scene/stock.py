@@ -17,11 +17,12 @@ FILE_NAME: Final = "metric_cache.pkl"
 """What every cache file is called."""
 
 
-def index_caches(folder: Path) -> dict[str, Path]:
+def index_caches(folder: Path, *, whole: bool = True) -> dict[str, Path]:
     """Return the cache file of each token in a cache folder, in the order of its index.
 
     All ``metadata/*.csv`` are read, one per node that cached.  The absolute paths in them are
     those of the machine that cached; their last four parts hold wherever the folder is now.
+    ``whole`` refuses an index that names files which are not there.
     """
     tables = sorted((folder / "metadata").glob("*.csv"))
     if not tables:
@@ -36,7 +37,7 @@ def index_caches(folder: Path) -> dict[str, Path]:
             path = folder.joinpath(*line.parts[-4:])
             if found.setdefault(path.parent.name, path) != path:
                 raise BadInput(f"token {path.parent.name} has two caches", where=str(table))
-    missing = [path for path in found.values() if not path.is_file()]
+    missing = [path for path in found.values() if whole and not path.is_file()]
     if missing:
         raise BadInput(
             f"{len(missing)} of {len(found)} caches are not there, first {missing[0]}",
