@@ -1,6 +1,8 @@
 """Towns as a whole: same settings, same bytes; finished is left alone, anything else is refused."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ from click.testing import CliRunner
 
 from navaudit.cli import main
 from navaudit.errors import BadInput, Refused
+from navaudit.numerics import platform
 from navaudit.world.town import build
 from navaudit.world.town.build import BEGUN, RECORD, Settings, write_town
 from navaudit.world.town.splits import split_files
@@ -34,6 +37,38 @@ def test_the_same_settings_give_the_same_bytes(small, tmp_path):
     del record["edition"]
     write_town(tmp_path / "again", Settings(**record))
     assert contents(tmp_path / "again") == contents(small)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"PYTHONHASHSEED": "1", "NUMBA_NUM_THREADS": "1"},
+        {"PYTHONHASHSEED": "2", "OPENBLAS_CORETYPE": "Prescott"},
+        {
+            "NPY_DISABLE_CPU_FEATURES": " ".join(
+                one
+                for one in platform.examine().simd_running
+                if one.startswith(("AVX512", "X86_V4"))
+            ),
+            "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2_Usable,-FMA_Usable,-AVX2,-FMA,-AVX512F",
+        },
+    ],
+    ids=["hash 1", "hash 2 and Prescott", "neither AVX-512 nor FMA"],
+)
+def test_every_process_writes_the_same_bytes(tmp_path_factory, settings):
+    first = tmp_path_factory.getbasetemp() / "first-town"
+    drawn = Settings(scenes=3, seed=12, camera_scale=0.25, vocabulary_size=64)
+    if not (first / RECORD).exists():
+        write_town(first, drawn)
+    again = tmp_path_factory.mktemp("another-process") / "town"
+    run = [sys.executable, "-c", "from navaudit.cli import main; main()", "town", str(again)]
+    options = ["--scenes", "3", "--seed", "12", "--camera-scale", "0.25", "--vocabulary-size", "64"]
+    subprocess.run(
+        ["env", *(f"{key}={value}" for key, value in settings.items()), *run, *options],
+        check=True,
+        capture_output=True,
+    )
+    assert contents(again) == contents(first)
 
 
 def test_another_seed_gives_another_town(tiny, tmp_path):
