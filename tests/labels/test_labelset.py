@@ -362,6 +362,24 @@ def test_every_changed_byte_is_noticed(rows, tmp_path):
     LabelSet.open(folder).require_whole()
 
 
+@pytest.mark.parametrize("array", ["token", "log", "human"])
+def test_a_changed_token_log_or_human_score_is_noticed_on_opening(rows, tmp_path, array):
+    """By other readers too: a wrong human score would change what is forgiven, and nothing else."""
+    folder = tmp_path / "set"
+    write(folder, rows[:20])
+    (path,) = (one for one in (folder / array / "c").rglob("*") if one.is_file())
+    good = path.read_bytes()
+    for place in range(len(good)):
+        path.write_bytes(good[:place] + bytes([good[place] ^ 1 << (place % 8)]) + good[place + 1 :])
+        with pytest.raises(BadInput, match=f"damaged.* checksum of {array} does not fit"):
+            LabelSet.open(folder)
+    with pytest.raises(ValueError, match="checksum"):
+        xr.open_zarr(folder)[array].load()
+    path.write_bytes(good[:-9])
+    with pytest.raises(BadInput, match="damaged"):
+        LabelSet.open(folder)
+
+
 @pytest.mark.parametrize("kept", [0, 500, -1])
 def test_a_cut_or_missing_shard_is_told(copy, made, kept):
     path = copy / "raw" / "c" / "1" / "0" / "0"

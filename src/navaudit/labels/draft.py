@@ -38,7 +38,7 @@ from navaudit.scene.logfile import Failure
 from navaudit.scene.whole import put
 
 KIND: Final = "navaudit labels"
-FORMAT: Final = 1
+FORMAT: Final = 2
 RAW_TAIL: Final = "/0/0"
 PATH_TAIL: Final = "/0"
 

@@ -35,7 +35,7 @@ from navaudit.labels.draft import PATH_TAIL, RAW_TAIL, Draft, clear, digest_over
 from navaudit.labels.folder import open_folder, read_group
 from navaudit.labels.parcel import digest_of
 from navaudit.labels.shards import Shards
-from navaudit.labels.tree import unpack_texts
+from navaudit.labels.tree import read_small, unpack_texts
 from navaudit.scene.logfile import Failure
 from navaudit.scene.whole import held
 
@@ -185,11 +185,11 @@ def _read_small(
 ) -> tuple[tuple[str, ...], tuple[str, ...], NDArray[np.float64]]:
     """Read tokens, logs and the human's scores."""
     try:
-        tokens = tuple(unpack_texts((folder / "token" / "c" / "0").read_bytes()))
+        tokens = tuple(unpack_texts(read_small(folder, "token")))
         names: dict[str, str] = {}
-        logs = unpack_texts((folder / "log" / "c" / "0").read_bytes())
+        logs = unpack_texts(read_small(folder, "log"))
         kept = tuple(names.setdefault(log, log) for log in logs)
-        human = np.frombuffer((folder / "human" / "c" / "0" / "0").read_bytes(), "<f8")
+        human = np.frombuffer(read_small(folder, "human"), "<f8")
         human = human.reshape(count, len(COLUMNS))
     except (OSError, ValueError, struct.error) as error:
         raise _no_set(
