@@ -124,7 +124,7 @@ def seen(folder: Path, scenes: SceneSet, token: str) -> Image.Image:
     row = log.find(token)
     assert row is not None
     blobs = folder / "sensor_blobs" / "town"
-    left, front, right = (read_image(blobs, log.frames[row], camera) for camera in FRONT)
+    left, front, right = (read_image(blobs, log.frame(row), camera) for camera in FRONT)
     picture = Image.fromarray(stitch((left, front, right)))
     return picture.resize((WIDE, WIDE * picture.height // picture.width))
 

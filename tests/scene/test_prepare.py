@@ -25,6 +25,7 @@ from navaudit.scene.prepare import prepare
 from navaudit.scene.stock import index_caches, read_scene
 from navaudit.scene.store import SceneSet, log_path
 from navaudit.score.referee import score_proposals
+from navaudit.world import pickles
 from scene.small_logs import GOLDEN, deadly, slow, unpack, write_logs, wrong
 
 COUNT = 8
@@ -161,6 +162,40 @@ def frame_token(logs, log, row):
     from navaudit.world.logs import read_log
 
     return read_log(logs / f"{log}.pkl").frames[row].token
+
+
+def test_a_frame_that_cannot_be_read_costs_the_scenes_that_need_it(maps, tmp_path):
+    logs = write_logs(tmp_path / "logs", 2)
+    whole = prepare(tmp_path / "whole", FromLogs(logs, maps, score_proposals))
+    path = logs / "log00.pkl"
+    frames = longer(pickles.read(path, pickles.LOG), 40)
+    path.write_bytes(pickles.dumps(frames))
+    sound = prepare(tmp_path / "sound", FromLogs(logs, maps, score_proposals))
+    assert len(sound) == len(whole) + 40 - 14
+    frames[20] = {**frames[20], "ego2global_translation": [float("nan"), 0.0, 0.0]}
+    path.write_bytes(pickles.dumps(frames))
+    made = prepare(tmp_path / "made", FromLogs(logs, maps, score_proposals))
+    # three frames before it and eight after it are needed, and ten must be there
+    lost = [frames[row]["token"] for row in range(12, 24)]
+    assert sorted(one.token for one in made.failures) == sorted(lost)
+    assert made.tokens == tuple(one for one in sound.tokens if one not in lost)
+    for one in made.failures:
+        assert one.what.startswith("ego2global_translation is [nan")
+        assert f"{path}, frame 20" in one.where
+    assert all(made.digest_of(one) == sound.digest_of(one) for one in made.tokens)
+
+
+def longer(frames, count):
+    """A drive of so many frames: those given, one round after the other, on and on in time."""
+    step = frames[1]["timestamp"] - frames[0]["timestamp"]
+    return [
+        {
+            **frames[row % len(frames)],
+            "token": f"{row:016x}",
+            "timestamp": frames[0]["timestamp"] + row * step,
+        }
+        for row in range(count)
+    ]
 
 
 @pytest.mark.parametrize("further", [{}, {"max_scenes": COUNT}])

@@ -197,11 +197,8 @@ def test_everything_is_read_only(written):
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"token": ...}, "no token"),
-        ({"token": 7}, "token is 7"),
         ({"log_name": None}, "no log_name"),
         ({"map_location": ""}, "map_location is ''"),
-        ({"timestamp": "noon"}, "timestamp is 'noon'"),
         ({"ego2global_translation": [1.0, 2.0]}, "ego2global_translation"),
         ({"ego2global_translation": 3.0}, "ego2global_translation"),
         ({"ego2global_rotation": [1.0, 0.0, math.nan, 0.0]}, "ego2global_rotation"),
@@ -218,7 +215,29 @@ def test_everything_is_read_only(written):
         ({"anns": annotations(gt_velocity_3d=np.zeros((2, 2)))}, "gt_velocity_3d"),
     ],
 )
-def test_a_bad_frame_is_named(written, changes, says):
+def test_a_bad_frame_is_named_where_it_is_needed(written, changes, says):
+    path = written(frame(0), frame(1), frame(2, **changes), frame(3))
+    log = read_log(path)
+    assert [log.frame(at).time_us for at in (0, 1, 3)] == [
+        one.time_us for one in log.frames[:2]
+    ] + [log.frames[3].time_us]
+    assert log.find(frame(2)["token"]) == 2
+    for _ in range(2):
+        with pytest.raises(BadInput, match=says) as caught:
+            log.frame(2)
+        assert f"{path}, frame 2" in caught.value.where
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"token": ...}, "no token"),
+        ({"token": 7}, "token is 7"),
+        ({"timestamp": "noon"}, "timestamp is 'noon'"),
+        ({"timestamp": math.nan}, "timestamp is nan"),
+    ],
+)
+def test_a_frame_without_a_name_or_a_time_spoils_its_log(written, changes, says):
     path = written(frame(0), frame(1), frame(2, **changes))
     with pytest.raises(BadInput, match=says) as caught:
         read_log(path)

@@ -89,7 +89,7 @@ class Recordings:
                 where=str(self.logs / f"{log}.pkl"),
                 expected="the logs that the scenes were made from",
             )
-        return self._log.frames[row]
+        return self._log.frame(row)
 
     def look(self, frame: Frame) -> Features:
         """Make the features of a frame; many threads may do this at once."""

@@ -123,14 +123,17 @@ def _frames(log: Log, at: int, map_: Map) -> tuple[Frame, ...]:
             where=f"log {log.name}",
             expected=f"{PAST} frames before it and {FUTURE} after it",
         )
-    now = log.frames[at]
+    now = log.frame(at)
     if location_of(now) != map_.location:
         raise BadInput(
             f"the frame lies in {location_of(now)}, the map is of {map_.location}",
             where=f"token {now.token}, log {now.log}",
             expected="the map of the frame's own location",
         )
-    return log.frames[at - PAST : at + FUTURE + 1]
+    try:
+        return tuple(log.frame(row) for row in range(at - PAST, at + FUTURE + 1))
+    except BadInput as error:
+        _raise_in(error, now)
 
 
 def _raise_in(error: NavauditError, now: Frame) -> NoReturn:

@@ -21,7 +21,7 @@ from navaudit.scene.reference import Judge, propose
 from navaudit.scene.scene import Scene, Track
 from navaudit.scene.splits import Pick, scenes_of
 from navaudit.scene.store import SCRATCH, log_path
-from navaudit.world.logs import Log, read_log
+from navaudit.world.logs import Frame, Log, read_log
 from navaudit.world.maps import map_file
 from navaudit.world.trigonometry import HOUSE, LIBM, Trig
 
@@ -88,7 +88,8 @@ class LogBuilder:
                 writer.failures.append(Failure.of(error, None, path.stem))
                 writer.carried = memory.ids
             return memory.ids
-        places = sorted({location_of(log.frames[pick.frame]) for pick in picks})
+        begins = (log.frames[pick.frame] for pick in picks)
+        places = sorted({location_of(one) for one in begins if isinstance(one, Frame)})
         inputs["maps"] = {place: self._map_digest(place) for place in places}
         with writing_log(target, log.name, inputs) as writer:
             writer.failures.extend(self._left_out(log, picks))
@@ -141,7 +142,7 @@ class LogBuilder:
             after = planned.memory
             return planned.track
 
-        place = location_of(log.frames[pick.frame])
+        place = location_of(log.frame(pick.frame))
         map_ = self.atlas.map(place, self._map_digest(place))
         return build_scene(log, pick.frame, map_, plan, trig=self.trig), after
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from navaudit.errors import BadInput
 from navaudit.scene.filters import SceneFilter, synthetic_tokens
-from navaudit.world.logs import Log, read_log
+from navaudit.world.logs import Frame, Log, Unread, read_log
 from navaudit.world.trigonometry import LIBM, Trig
 
 _NAMED: Final = 5
@@ -106,12 +106,18 @@ def scenes_of(log: Log, scene_filter: SceneFilter) -> tuple[Pick, ...]:
     wanted = None if scene_filter.tokens is None else frozenset(scene_filter.tokens)
     now = scene_filter.num_history_frames - 1
     last = len(log) - scene_filter.num_frames
+    rows = range(now, last + now + 1, scene_filter.interval)
     return tuple(
         Pick(log.name, frame.time_us, frame.token, row)
-        for row in range(now, last + now + 1, scene_filter.interval)
-        if (frame := log.frames[row]).roadblock or not scene_filter.has_route
+        for row, frame in ((row, log.frames[row]) for row in rows)
+        if not scene_filter.has_route or _may_have_route(frame)
         if wanted is None or frame.token in wanted
     )
+
+
+def _may_have_route(frame: Frame | Unread) -> bool:
+    """Whether there is a route, or no telling: then the scene fails, and says why."""
+    return isinstance(frame, Unread) or len(frame.roadblock) > 0
 
 
 def _log_files(folder: Path, scene_filter: SceneFilter) -> tuple[list[Path], tuple[str, ...]]:
@@ -143,7 +149,7 @@ def _reasons(log: Log, scene_filter: SceneFilter) -> Iterator[tuple[str, str]]:
             yield token, f"only {after} frames after it in log {log.name}"
         elif (row - scene_filter.num_history_frames + 1) % scene_filter.interval:
             yield token, f"no scene begins there with frame_interval {scene_filter.interval}"
-        elif scene_filter.has_route and not log.frames[row].roadblock:
+        elif scene_filter.has_route and not _may_have_route(log.frames[row]):
             yield token, f"no route in log {log.name}"
 
 

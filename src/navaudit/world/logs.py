@@ -1,7 +1,9 @@
 """OpenScene logs: one drive at two frames a second, as a frozen `Log` of `Frame`s.
 
-What is used is checked, what is not used is not looked at. Numbers stay as they lie in the file, in
-their own precision: the stock code computes with it. Only the ego's heading is worked out here.
+What is used is checked, what is not used is not looked at. A frame that cannot be read is kept as
+what is wrong with it, so long as its token and its time are there. Numbers stay as they lie in the
+file, in their own precision: the stock code computes with it. Only the ego's heading is worked out
+here.
 """
 
 from __future__ import annotations
@@ -14,87 +16,29 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from navaudit.arrays import frozen
 from navaudit.errors import BadInput
 from navaudit.world import pickles
+from navaudit.world.frames import BOX, Array, Boxes, Camera, Floats, Frame, Unread
 from navaudit.world.trigonometry import LIBM, Trig
 
-Array = npt.NDArray[Any]
-Floats = npt.NDArray[np.float64]
+__all__ = [
+    "BOX",
+    "INTERVAL_S",
+    "Boxes",
+    "Camera",
+    "Frame",
+    "Log",
+    "Unread",
+    "heading_of",
+    "read_log",
+]
 
 INTERVAL_S: Final = 0.5
 """Nominal time between frames; the time stamps say how long it really was."""
 
-BOX: Final = ("x_m", "y_m", "z_m", "length_m", "width_m", "height_m", "heading_rad")
-"""Columns of a box, in the ego's frame at the rear axle."""
-
 _UNIT: Final = 1e-14
-
-
-@dataclass(frozen=True, eq=False)
-class Camera:
-    """Where a camera's picture of a frame lies, and how the camera was mounted."""
-
-    path: str
-    """Relative to the folder of the split's sensor blobs."""
-    rotation: Array | None
-    """``[3, 3]`` from the sensor to the lidar."""
-    translation_m: Array | None
-    """``[3]`` of the sensor in the lidar's frame."""
-    intrinsic: Array | None
-    """``[3, 3]``"""
-    distortion: Array | None
-
-
-@dataclass(frozen=True, eq=False)
-class Boxes:
-    """Annotated objects of a frame."""
-
-    box: Array
-    """``[object, 7]``, columns as ``BOX``, float32 or float64 as in the file."""
-    velocity_mps: Array
-    """``[object, xyz]`` in the ego's frame, as in the file."""
-    name: tuple[str, ...]
-    """Kind of each, such as ``vehicle``."""
-    track: tuple[str, ...]
-    """Token of the track each belongs to."""
-    instance: tuple[str, ...]
-    """Token of each annotation; empty text where the file has none."""
-
-    def __len__(self) -> int:
-        return len(self.track)
-
-
-@dataclass(frozen=True, eq=False)
-class Frame:
-    """What was recorded at one moment."""
-
-    token: str
-    log: str
-    """Name of the drive, as the frame has it."""
-    location: str
-    """Map name, such as ``us-ma-boston``."""
-    time_us: int
-    translation_m: Floats
-    """``[xyz]`` of the rear axle on the map."""
-    rotation: Floats
-    """``[w, x, y, z]``: the ego's attitude on the map as a quaternion, as in the file."""
-    heading_rad: float
-    """Of the ego on the map, in [-pi, pi]."""
-    motion: Floats
-    """``[vx, vy, ax, ay]`` of the rear axle in the ego's frame, m/s and m/s2."""
-    command: Array
-    """``[4]``: one-hot driving command, as in the file."""
-    roadblock: tuple[str, ...]
-    """Ids of the roadblocks and roadblock connectors of the route, in order; they may recur."""
-    lights: tuple[tuple[str, bool], ...]
-    """(id of a lane connector, whether it shows red), in the order of the file."""
-    boxes: Boxes | None
-    """None where the file has no annotations."""
-    cameras: Mapping[str, Camera]
-    """By lower-case name, such as ``cam_f0``; those without a file are left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +47,7 @@ class Log:
 
     name: str
     """Of the file, without its suffix."""
-    frames: tuple[Frame, ...]
+    frames: tuple[Frame | Unread, ...]
 
     def __post_init__(self) -> None:
         for before, after in zip(self.frames, self.frames[1:], strict=False):
@@ -122,6 +66,16 @@ class Log:
     def _row(self) -> dict[str, int]:
         return {frame.token: i for i, frame in enumerate(self.frames)}
 
+    def frame(self, at: int) -> Frame:
+        """Return the frame at a position; raise what is wrong with it if it could not be read."""
+        frame = self.frames[at]
+        if isinstance(frame, Unread):
+            wrong = frame.error
+            raise BadInput(
+                wrong.what, where=wrong.where, expected=wrong.expected, remedy=wrong.remedy
+            )
+        return frame
+
     def find(self, token: str) -> int | None:
         """Return the position of the frame with this token, None if there is none."""
         return self._row.get(token)
@@ -138,16 +92,29 @@ def read_log(path: Path, *, trig: Trig = LIBM) -> Log:
         raise BadInput(
             f"the log is a {type(content).__name__}", where=str(path), expected="a list of frames"
         )
-    frames = []
-    for i, record in enumerate(content):
-        try:
-            frames.append(_frame(record, trig))
-        except BadInput as error:
-            where = " ".join(filter(None, (f"{path}, frame {i}", error.where)))
-            raise BadInput(
-                error.what, where=where, expected=error.expected, remedy=error.remedy
-            ) from error
+    frames = (_read(record, f"{path}, frame {i}", trig) for i, record in enumerate(content))
     return Log(path.stem, tuple(frames))
+
+
+def _read(record: object, where: str, trig: Trig) -> Frame | Unread:
+    """Read one frame, or keep what is wrong with it: only scenes that need it are lost."""
+    token, time_us = None, None
+    try:
+        if not isinstance(record, dict):
+            raise BadInput(f"the frame is a {type(record).__name__}", expected="a dictionary")
+        token = _text(record, "token")
+        time_us = int(_numbers(record, "timestamp", None))
+        return _frame(record, token, time_us, trig)
+    except BadInput as error:
+        found = BadInput(
+            error.what,
+            where=" ".join(filter(None, (where, error.where))),
+            expected=error.expected,
+            remedy=error.remedy,
+        )
+        if token is None or time_us is None:
+            raise found from error
+        return Unread(token, time_us, found)
 
 
 def heading_of(rotation: Sequence[float] | Floats, trig: Trig = LIBM) -> float:
@@ -169,15 +136,13 @@ def heading_of(rotation: Sequence[float] | Floats, trig: Trig = LIBM) -> float:
     return float(trig.atan2([rise], [run])[0])
 
 
-def _frame(record: object, trig: Trig) -> Frame:
-    if not isinstance(record, dict):
-        raise BadInput(f"the frame is a {type(record).__name__}", expected="a dictionary")
+def _frame(record: Mapping[Any, Any], token: str, time_us: int, trig: Trig) -> Frame:
     rotation = _numbers(record, "ego2global_rotation", 4)
     return Frame(
-        token=_text(record, "token"),
+        token=token,
         log=_text(record, "log_name"),
         location=_text(record, "map_location"),
-        time_us=int(_numbers(record, "timestamp", None)),
+        time_us=time_us,
         translation_m=_numbers(record, "ego2global_translation", 3),
         rotation=rotation,
         heading_rad=heading_of(rotation, trig),
