@@ -56,6 +56,18 @@ def test_the_town_has_something_to_show(first):
     assert told["processors"]["closed_forms_hold"]
 
 
+def test_the_last_words_are_the_verdict_and_the_page(first):
+    folder, told = first
+    arguments = ["demo", "--out", str(folder), *QUICK[:-1]]
+    answer = CliRunner().invoke(main, arguments)
+    assert answer.exit_code == 0, answer.output
+    fired, erased = told["audit"]["P1_count"], told["audit"]["headline_count"]
+    assert (
+        f"Forgiveness fired on {fired} of {told['scenes']['scenes']} scenes; on {erased} it erased"
+    ) in answer.output
+    assert answer.output.rstrip().endswith(f"open {folder / told['report']['page']}")
+
+
 def test_the_page_says_what_the_numbers_say(first):
     folder, told = first
     page = (folder / told["report"]["page"]).read_text()

@@ -73,7 +73,7 @@ def compare(
         made = compare_pairs(pairs, leave_out_failed=leave_out_failed, say=say)
     told = write(out, made)
     write_forest(out, made)
-    said = " ".join(observed(made))
+    said = "\n".join(observed(made))
     write_numbers(out, findings(made), "navaudit compare", inputs(made), lead=said)
     if as_json:
         click.echo(json.dumps(told))

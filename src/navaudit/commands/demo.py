@@ -152,7 +152,13 @@ def _print(folder: Path, facts: dict[str, dict[str, Any]]) -> None:
         else:
             table.add_row(name, _told(told), f"{told['seconds']:g}")
     Console().print(table)
-    page = facts["report"]
+    audit, page = facts["audit"], facts["report"]
+    took_s = sum(one["seconds"] for one in facts.values() if "seconds" in one)
+    click.echo(
+        f"Forgiveness fired on {audit['P1_count']} of {facts['scenes']['scenes']} scenes; on "
+        f"{audit['headline_count']} it erased a distinction that the training loss reads."
+    )
+    click.echo(f"All steps together took {took_s / 60.0:.1f} min.")
     click.echo(f"digest of the numbers that all machines share: {page['digest']}")
     click.echo(f"everything is in {folder}; the facts are in {folder / RECORD}")
     click.echo(f"open {folder / page['page']}")

@@ -63,7 +63,7 @@ def compare(demo: Demo) -> Facts:
     out = demo.at("compared")
     write(out, made)
     write_forest(out, made)
-    lead = " ".join([WHO, *observed(made), IN_SAMPLE])
+    lead = "\n".join([WHO, *observed(made), IN_SAMPLE])
     write_numbers(out, findings(made), "navaudit compare", inputs(made), lead=lead)
     return {"runs": len(made.aligned.runs), "tokens": made.tokens(ALL), "in_F": _in_f(made)}
 

@@ -142,7 +142,7 @@ def probe(demo: Demo) -> Facts:
     results, out = results_of(found, "town", models), demo.at("probe")
     flat = {one.name: one.text for one in results.findings}
     write_figures(out, found)
-    numbers = write_results(out, replace(results, lead=" ".join([results.lead, *_by_arm(flat)])))
+    numbers = write_results(out, replace(results, lead="\n".join([results.lead, *_by_arm(flat)])))
     wanted = ("town_T_lk_auc", "town_matched_lk_auc", "town_PA_R1_min", "town_PA_R1_max")
     return {name: numbers[name] for name in wanted if name in numbers}
 

@@ -31,7 +31,7 @@ def write_numbers(
 ) -> dict[str, str]:
     """Write both tables whole; return the flat one. A name that comes twice is refused.
 
-    ``lead`` is what a page says before the tables: a sentence or two.
+    ``lead`` is what a page says before the tables: a sentence or two, each line a paragraph.
     """
     flat: dict[str, str] = {}
     trace: dict[str, dict[str, Any]] = {}

@@ -102,7 +102,12 @@ def page(
         js=Markup(_file("page.js")),  # noqa: S704
         parts=ordered,
         facts=FACTS,
-        said=[part.lead for part in ordered if part.lead and part.kind in OBSERVED],
+        said=[
+            line
+            for part in ordered
+            if part.lead and part.kind in OBSERVED
+            for line in part.lead.splitlines()
+        ],
         n=numbers.show,
         has=numbers.has,
         value=numbers.value,
