@@ -59,7 +59,9 @@ def test_gradients_are_those_of_the_stock_code(stock):
     parameters = dict(head.named_parameters())
     wanted = {name: one for name, one in stock.items() if name.startswith("grad.")}
     assert len(wanted) == 14
+    # what cancels in a softmax leaves the rounding of numbers as large as the largest
+    noise = 1e-6 * max(float(np.linalg.norm(one)) for one in wanted.values())
     for name, one in wanted.items():
         found = parameters[name.removeprefix("grad.")].grad
         theirs = torch.from_numpy(one)
-        assert float((found - theirs).norm()) <= 1e-4 * float(theirs.norm()), name
+        assert float((found - theirs).norm()) <= 1e-5 * float(theirs.norm()) + noise, name
