@@ -88,6 +88,18 @@ def test_a_second_run_finds_everything_done(first, monkeypatch):
     assert _run(folder) == told
 
 
+def test_a_person_who_stops_it_is_told_how_to_go_on(tmp_path, monkeypatch):
+    def stop(demo):
+        raise KeyboardInterrupt
+
+    steps = (course.STEPS[0], course.Step("slow", "waiting", stop, lambda size: 1.0))
+    monkeypatch.setattr(course, "STEPS", steps)
+    answer = CliRunner().invoke(main, ["demo", "--out", str(tmp_path / "out"), *QUICK])
+    assert answer.exit_code == 1
+    assert "Stopped. The same command goes on from here." in answer.stderr
+    assert "Traceback" not in answer.output
+
+
 def test_other_settings_begin_anew(tmp_path, monkeypatch):
     monkeypatch.setattr(course, "STEPS", course.STEPS[:2])
     watch = _Deaf()

@@ -77,7 +77,12 @@ def test_other_data_is_compared_with_nothing_but_the_rule_itself():
     assert "population_tokens is 24 here, 103,288 in the paper" in found["LK_mixed"].why
     assert found["population_tokens"].standing == NOT_MEASURED
     assert found["flip_lk_limit_m"].standing == REPRODUCED
-    assert found["vocab_dense"].standing == DIFFERENT
+    assert found["vocab_dense"].standing == NOT_MEASURED
+
+
+def test_another_vocabulary_on_the_papers_scenes_is_a_difference():
+    found = standing_of({"population_tokens": "103,288", "vocab_dense": "4,096"})["vocab_dense"]
+    assert (found.standing, found.why) == (DIFFERENT, "by -12,288")
 
 
 def test_a_population_is_not_taken_on_trust():

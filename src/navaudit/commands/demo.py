@@ -37,7 +37,7 @@ _LONG: Final = 40
 @click.option(
     "--quick",
     is_flag=True,
-    help="In a minute: few candidates, and agents that learn next to nothing.",
+    help="In far less time: few candidates, and agents that learn next to nothing.",
 )
 @click.option("--workers", type=click.IntRange(1), help="Processes.  [one per processor]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -67,7 +67,11 @@ def demo(
     console = Console(stderr=True)
     with moving_bar(console) as progress:
         teller = Teller(folder, console, progress)
-        facts = run(folder, settings, teller, workers or len(os.sched_getaffinity(0)))
+        try:
+            facts = run(folder, settings, teller, workers or len(os.sched_getaffinity(0)))
+        except KeyboardInterrupt:
+            console.print("Stopped. The same command goes on from here.", highlight=False)
+            raise
     if as_json:
         click.echo(json.dumps({"steps": facts, "provenance": provenance.here()}))
     else:

@@ -26,7 +26,7 @@ STANDINGS: Final = (REPRODUCED, DIFFERENT, NOT_MEASURED)
 SETTINGS: Final = frozenset({
     "flip_human_bin_a_m", "flip_human_bin_b_m", "flip_human_bin_c_m", "flip_lk_limit_m",
     "flip_lk_steps_required", "flip_rollout_steps", "flip_step_s", "probe_pauc_floor",
-    "rt_bootstrap", "rt_confidence", "ties_draws", "vocab_dense",
+    "rt_bootstrap", "rt_confidence", "ties_draws",
 })  # fmt: skip
 """Numbers that the rule and the estimators state, whatever the data."""
 
@@ -98,4 +98,4 @@ def _gap(ours: str, paper: str) -> str:
     mine, theirs = _values(ours), _values(paper)
     if isinstance(mine, str) or isinstance(theirs, str) or len(mine) != len(theirs):
         return f"{ours} here, {paper} in the paper"
-    return "by " + ", ".join(f"{a - b:+}" for a, b in zip(mine, theirs, strict=True))
+    return "by " + ", ".join(f"{a - b:+,}" for a, b in zip(mine, theirs, strict=True))
