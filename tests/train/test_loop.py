@@ -205,6 +205,24 @@ def test_epochs_and_steps_are_counted_on(small, base, tmp_path):
     assert told == {4: (4, 1), 7: (7, 2)}
 
 
+def test_it_is_said_where_adam_begins_anew(small, base, tmp_path):
+    content = torch.load(base, weights_only=True)
+    content["optimizer_states"] = []
+    torch.save(content, tmp_path / "weights.ckpt")
+    said = {}
+    for name, path in {"weights": tmp_path / "weights.ckpt", "whole": base}.items():
+        said[name] = []
+        recipe = small.recipe(checkpoint=path, steps=1, save=())
+        done = train(recipe, tmp_path / name, say=lambda *told, to=said[name]: to.append(told[0]))
+        counts = {
+            int(one["step"]) for one in read_checkpoint(done.checkpoint).optimizer["state"].values()
+        }
+        assert counts == {1 if name == "weights" else 4}
+    anew = "the checkpoint holds weights alone, so Adam begins anew"
+    assert anew in said["weights"]
+    assert anew not in said["whole"]
+
+
 def test_a_shape_beside_a_checkpoint_says_whether_candidates_are_dropped(
     small, base, tmp_path, monkeypatch
 ):

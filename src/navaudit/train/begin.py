@@ -41,6 +41,8 @@ class Run:
     """Steps of the optimizer before this run."""
     unsettled: bool
     """Whether the image encoder's weights are drawn, and its statistics not yet measured."""
+    forgetful: bool = False
+    """Whether a checkpoint is continued that held weights alone, so that Adam begins anew."""
 
 
 def kept_at(out: Path, step: int) -> Path:
@@ -91,7 +93,8 @@ def _begin(recipe: Recipe, told: dict[str, Any], labels: LabelSet) -> Run:
         # epochs are counted on; one that was cut short is not taken up again
         epoch = kept.epoch + 1 if kept.step else 0
         schedule = _schedule(recipe, agent, labels, epoch)
-        return Run(recipe, told, agent, adam, schedule, kept.step, unsettled=False)
+        forgetful = kept.optimizer is None
+        return Run(recipe, told, agent, adam, schedule, kept.step, False, forgetful)
     agent = _drawn(recipe, poses).to(recipe.device)
     if recipe.encoder is not None:
         read_encoder(recipe.encoder, agent.encoder)

@@ -62,6 +62,8 @@ def train(
     with held(out / "lock"), _threads(recipe):
         sweep(out)
         run = prepare(recipe, told_of(recipe, labels, scenes), labels, out, resume)
+        if run.forgetful:
+            say("the checkpoint holds weights alone, so Adam begins anew", 0, recipe.steps)
         # a hundred thousand take minutes
         say(f"looking up {len(labels):,} scenes", run.schedule.step, recipe.steps)
         examples = Examples(
