@@ -133,20 +133,35 @@ class _Crew:
         return Lost(task, process.exitcode, again)
 
     def _dismiss(self) -> None:
-        for connection, (process, _) in self.busy.items():
+        for process, _ in self.busy.values():
             process.terminate()
+        for connection, (process, _) in self.busy.items():
+            process.join(_PATIENCE_S)
+            process.kill()
             process.join()
             connection.close()
         self.busy.clear()
 
 
 _DONE: Final = ("done", None)
+_PATIENCE_S: Final = 10.0
+"""How long a process that is dismissed may take to put its things away."""
+
+
+def _leave(number: int, _: object) -> None:
+    """End as processes do that are done.
+
+    What they have begun to write is removed, and semaphores of libraries are given back, which
+    Python would otherwise complain of.
+    """
+    sys.exit(128 + number)
 
 
 def _serve(connection: Connection, start: Callable[[], Work]) -> None:
     """Do tasks until the other end of the pipe is closed, also by the death of who holds it."""
     # an interrupt from the keyboard goes to everyone; the first process ends the others
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _leave)
     try:
         work = start()
         while True:
@@ -161,3 +176,6 @@ def _serve(connection: Connection, start: Callable[[], Work]) -> None:
         sys.exit(1)  # as if it had died: its task is tried once more
     except Exception:
         connection.send(("error", RuntimeError(traceback.format_exc())))
+    finally:
+        # it is leaving already
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
