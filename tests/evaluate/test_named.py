@@ -1,6 +1,5 @@
 """Numbers under the paper's names, and all of the paper's that this room can give."""
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -8,16 +7,14 @@ from pathlib import Path
 import pytest
 
 from evaluate.paper_like import PAIRS, pairs_of, paper_like
-from evaluate.small import SHARED
 from navaudit.evaluate.aligned import align
 from navaudit.evaluate.compare import compare_runs
 from navaudit.evaluate.contrasts import ALIKE, ALL, INTERACTION, F
 from navaudit.evaluate.named import findings
 from navaudit.evaluate.pairs import Source
 from navaudit.report.numbers import write_numbers
+from navaudit.report.paper import paper_numbers
 from navaudit.stats.rounding import nearest, outward
-
-NUMBERS = SHARED / "paper" / "numbers.json"
 
 
 @pytest.fixture(scope="module")
@@ -108,12 +105,11 @@ def test_the_table_of_numbers_takes_them_all(made, tmp_path):
     assert set(flat) == {one.name for one in findings(made)}
 
 
-@pytest.mark.skipif(not NUMBERS.exists(), reason="not published with the code: numbers.json")
 @pytest.mark.parametrize("prefix", ["rt", "rt530"])
 def test_every_number_of_the_paper_on_runs_has_its_name_here(made, prefix):
     pairs = replace(made.pairs, prefix=prefix)
     ours = {one.name: one.text for one in findings(replace(made, pairs=pairs))}
-    theirs = json.loads(NUMBERS.read_text())
+    theirs = paper_numbers()
     wanted = [name for name in theirs if re.match(rf"{prefix}_", name)]
     assert len(wanted) > 90
     assert [name for name in wanted if name not in ours] == []

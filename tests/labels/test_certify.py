@@ -90,6 +90,9 @@ def test_classes_columns_and_entries_are_told(tmp_path):
 
 
 def test_numbers_are_the_papers_where_they_are_the_same(tmp_path):
+    from navaudit.report.needs import CERTIFY, need
+    from navaudit.report.paper import paper_numbers
+
     made = write_set(tmp_path / "set", TABLE, humans(TABLE))
     human = humans(TABLE)
     released = {token: apply("published", TABLE[token], human[token]) for token in TABLE}
@@ -105,6 +108,9 @@ def test_numbers_are_the_papers_where_they_are_the_same(tmp_path):
         "population_tokens": "40", "reproduced": "37", "ties": "1",
     }  # fmt: skip
     assert (numbers["residual_total"], numbers["pdm_reproduced"]) == ("3", "39")
+    assert numbers["cache_residuals"] == "2"
+    assert numbers["cache_residuals"] == "2"
+    assert {one for one in paper_numbers() if need(one) is CERTIFY} <= set(numbers)
     assert numbers["certify_different"] == "2"
     assert numbers["certify_differing_EP"] == "2"
     cases = {one.name: one.cases for one in found.numbers()}

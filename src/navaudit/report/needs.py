@@ -30,6 +30,11 @@ AUDIT: Final = Need(
     "navaudit audit RAW --published PUBLISHED --out DIR", _NAVTRAIN, "population_tokens"
 )
 CERTIFY: Final = Need("navaudit certify RAW PUBLISHED --out DIR", _NAVTRAIN, "population_tokens")
+CONTROL: Final = Need(
+    "navaudit certify RAW PUBLISHED --out DIR",
+    "the paper's own pool of 60 scenes on which the rule cannot fire; the number is nine times 60",
+    "population_tokens",
+)
 CENSUS: Final = Need(
     "navaudit census SCENES --out DIR", "navtrain's logs and maps", "div_denominator"
 )
@@ -82,7 +87,8 @@ RULES: Final = (
     (r"flip_", FLIPS),
     (r"div_|solver_", CENSUS),
     (r"ob_|spr_|rome_", PROCESSORS),
-    (r"reproduced$|residual_total$|ties$|pdm_reproduced$|cache_residuals$|control_pool_", CERTIFY),
+    (r"control_pool_", CONTROL),
+    (r"reproduced$|residual_total$|ties$|pdm_reproduced$|cache_residuals$", CERTIFY),
     (r"", AUDIT),
 )
 
