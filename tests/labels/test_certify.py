@@ -109,7 +109,6 @@ def test_numbers_are_the_papers_where_they_are_the_same(tmp_path):
     }  # fmt: skip
     assert (numbers["residual_total"], numbers["pdm_reproduced"]) == ("3", "39")
     assert numbers["cache_residuals"] == "2"
-    assert numbers["cache_residuals"] == "2"
     assert {one for one in paper_numbers() if need(one) is CERTIFY} <= set(numbers)
     assert numbers["certify_different"] == "2"
     assert numbers["certify_differing_EP"] == "2"
