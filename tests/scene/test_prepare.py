@@ -247,6 +247,22 @@ def test_a_fault_of_the_program_is_in_the_ledger(logs, maps, tmp_path, monkeypat
     assert failure.where.startswith("wrong_judge.py:")
 
 
+def test_a_fault_of_the_program_over_a_log_is_in_the_ledger(logs, maps, tmp_path, monkeypatch):
+    from navaudit.scene import log_builder
+
+    def read(path, *, trig):
+        return path.nothing if path.stem == "log03" else real(path, trig=trig)
+
+    real = log_builder.read_log
+    monkeypatch.setattr(log_builder, "read_log", read)
+    made = prepare(tmp_path / "set", FromLogs(logs, maps, score_proposals))
+    assert len(made) == COUNT - 1
+    (failure,) = made.failures
+    assert (failure.token, failure.log) == (None, "log03")
+    assert "AttributeError" in failure.what
+    assert "please report" in failure.remedy
+
+
 def test_no_logs_and_no_maps_are_told(logs, maps, tmp_path):
     with pytest.raises(BadInput, match="no logs"):
         prepare(tmp_path / "a", FromLogs(tmp_path, maps, score_proposals))

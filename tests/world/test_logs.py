@@ -187,6 +187,22 @@ def test_cameras_are_by_lower_case_name(written):
     assert cameras["cam_f0"].rotation is None
 
 
+@pytest.mark.parametrize(
+    "cams",
+    [3, [], "none", np.zeros(2), {"CAM_L0": 3.0}, {"CAM_L0": np.zeros(2)}, {"CAM_L0": ["a.jpg"]},
+     {"CAM_L0": {"data_path": 7}}],
+)  # fmt: skip
+def test_odd_cameras_are_none(written, cams):
+    assert read_log(written(frame(cams=cams))).frame(0).cameras == {}
+
+
+@pytest.mark.parametrize("mount", ["left", [[1.0], [1.0, 2.0]], {}])
+def test_an_odd_mount_is_none(written, mount):
+    cams = {"CAM_F0": {"data_path": "a.jpg", "cam_intrinsic": mount}}
+    camera = read_log(written(frame(cams=cams))).frame(0).cameras["cam_f0"]
+    assert (camera.path, camera.intrinsic) == ("a.jpg", None)
+
+
 def test_everything_is_read_only(written):
     read = read_log(written(frame())).frames[0]
     arrays = [read.translation_m, read.rotation, read.motion, read.command, read.boxes.box,
@@ -206,8 +222,12 @@ def test_everything_is_read_only(written):
         ({"ego_dynamic_state": ...}, "no ego_dynamic_state"),
         ({"driving_command": [0, 1, 0]}, "driving_command"),
         ({"driving_command": 1}, "driving_command"),
+        ({"driving_command": [0, [1], 0, 0]}, "driving_command"),
         ({"roadblock_ids": "12"}, "roadblock_ids is '12'"),
         ({"traffic_lights": [77]}, "traffic_lights holds 77"),
+        ({"traffic_lights": [(77, np.zeros(2))]}, "a light's state is array"),
+        ({"anns": 3}, "anns is 3"),
+        ({"anns": annotations(gt_boxes=[[1.0] * 7, [1.0] * 6])}, r"gt_boxes has shape \(\)"),
         ({"anns": annotations(track_tokens=["t1"])}, "'track_tokens': 1"),
         ({"anns": annotations(gt_boxes=...)}, "no gt_boxes"),
         ({"anns": annotations(gt_boxes=np.zeros((2, 6)))}, r"shape \(2, 6\)"),

@@ -84,10 +84,11 @@ class LogBuilder:
             log = read_log(path, trig=self.trig)
             picks = scenes_of(log, self.recipe.scene_filter)
         except NavauditError as error:
-            with writing_log(target, path.stem, {**inputs, "maps": {}}) as writer:
-                writer.failures.append(Failure.of(error, None, path.stem))
-                writer.carried = memory.ids
-            return memory.ids
+            return self._lose(path, inputs, Failure.of(error, None, path.stem), memory)
+        except MemoryError:
+            raise
+        except Exception as error:
+            return self._lose(path, inputs, fault(error, None, path.stem), memory)
         begins = (log.frames[pick.frame] for pick in picks)
         places = sorted({location_of(one) for one in begins if isinstance(one, Frame)})
         inputs["maps"] = {place: self._map_digest(place) for place in places}
@@ -95,6 +96,17 @@ class LogBuilder:
             writer.failures.extend(self._left_out(log, picks))
             memory = self._build_all(log, picks, memory, writer)
             writer.carried = memory.ids
+        return memory.ids
+
+    def _lose(
+        self, path: Path, inputs: dict[str, Any], why: Failure, memory: Memory
+    ) -> tuple[str, ...]:
+        """Write that a log as a whole makes no scene."""
+        with writing_log(
+            log_path(self.folder, path.stem), path.stem, {**inputs, "maps": {}}
+        ) as one:
+            one.failures.append(why)
+            one.carried = memory.ids
         return memory.ids
 
     def _same_maps(self, inputs: Mapping[str, Any]) -> bool:

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final
 
 import numpy as np
@@ -195,7 +195,7 @@ def _numbers(record: Mapping[Any, Any], key: str, count: int | None) -> Floats:
 
 
 def _command(value: Any) -> Array:
-    command = np.asarray(list(value) if isinstance(value, Iterable) else value)
+    command = _array(list(value) if isinstance(value, Iterable) else value)
     if command.shape != (4,) or command.dtype.kind not in "biuf":
         raise BadInput(f"driving_command is {value!r:.60}", expected="four numbers")
     return frozen(command, command.dtype, (4,))
@@ -207,12 +207,16 @@ def _light(entry: Any) -> tuple[str, bool]:
             f"traffic_lights holds {entry!r:.60}", expected="pairs (lane connector, is red)"
         )
     connector, red = entry
+    if not isinstance(red, (bool, int, float, np.bool_, np.number)):
+        raise BadInput(f"a light's state is {red!r:.60}", expected="whether it is red")
     return str(connector), bool(red)
 
 
 def _boxes(record: Any) -> Boxes | None:
     if record is None:
         return None
+    if not isinstance(record, Mapping):
+        raise BadInput(f"anns is {record!r:.60}", expected="a dictionary")
     box = _table(_needed(record, "gt_boxes"), "gt_boxes", len(BOX))
     velocity = _table(_needed(record, "gt_velocity_3d"), "gt_velocity_3d", 3)
     name = tuple(map(str, _items(record, "gt_names")))
@@ -232,9 +236,9 @@ def _boxes(record: Any) -> Boxes | None:
 
 
 def _table(value: Any, key: str, columns: int) -> Array:
-    array = np.asarray(value)
+    array = _array(value)
     if isinstance(value, pickles.Objects):
-        items = np.asarray(value.items)
+        items = _array(value.items)
         array = items.reshape(value.shape + items.shape[1:])
     if array.size == 0:
         array = np.empty((0, columns), array.dtype if array.dtype.kind == "f" else np.float64)
@@ -246,18 +250,28 @@ def _table(value: Any, key: str, columns: int) -> Array:
     return frozen(array, array.dtype, (None, columns))
 
 
+def _array(value: Any) -> Array:
+    """Return what NumPy makes of a value; objects where that is no array of numbers or text."""
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError, OverflowError):  # rows of several lengths
+        return np.asarray(None)
+
+
 _MOUNT: Final = ("sensor2lidar_rotation", "sensor2lidar_translation", "cam_intrinsic", "distortion")
 
 
 def _cameras(record: Any) -> dict[str, Camera]:
-    cameras = {}
-    for name, camera in (record or {}).items():
-        if not camera or camera.get("data_path") is None:
-            continue  # a frame without pictures is a frame all the same
-        mount = [None if camera.get(key) is None else np.asarray(camera[key]) for key in _MOUNT]
-        arrays = [
-            None if part is None else frozen(part, part.dtype, (None,) * part.ndim)
-            for part in mount
-        ]
-        cameras[str(name).lower()] = Camera(str(camera["data_path"]), *arrays)
-    return cameras
+    """Read the cameras that have a picture: without, and with odd ones, a frame is one as well."""
+    return {
+        str(name).lower(): Camera(
+            str(camera["data_path"]), *(_mount(camera, key) for key in _MOUNT)
+        )
+        for name, camera in (record.items() if isinstance(record, Mapping) else ())
+        if isinstance(camera, Mapping) and isinstance(camera.get("data_path"), (str, PurePath))
+    }
+
+
+def _mount(camera: Mapping[Any, Any], key: str) -> Array | None:
+    part = _array(camera.get(key))
+    return frozen(part, part.dtype, (None,) * part.ndim) if part.dtype.kind in "iuf" else None
