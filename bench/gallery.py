@@ -20,7 +20,7 @@ from navaudit.agent.features import stitch
 from navaudit.axes import COLUMNS, PDM, X, Y
 from navaudit.report.birdseye import draw_scene
 from navaudit.report.explained import write_picture
-from navaudit.report.furniture import draw_north, draw_scale, legend_of
+from navaudit.report.furniture import Sight, draw_north, draw_scale, legend_of
 from navaudit.report.look import LIGHT
 from navaudit.report.report import worth_a_look
 from navaudit.report.view import View, frame
@@ -77,9 +77,9 @@ def from_above(scene: Scene, human: np.ndarray) -> Figure:
         draw_north(ax, view, LIGHT)
         figure.text(0.02, 0.96, said_of(human), size=9, weight="bold", va="center", color=LIGHT.ink)
         figure.legend(
-            handles=legend_of(scene, LIGHT, drive=False), loc="lower left", ncols=4,
-            bbox_to_anchor=(0.005, 0.0), fontsize=6.5, frameon=False, handlelength=2.0,
-            columnspacing=1.2,
+            handles=legend_of(scene, LIGHT, drive=False, sight=Sight.of(ax, view)),
+            loc="lower left", ncols=4, bbox_to_anchor=(0.005, 0.0), fontsize=6.5, frameon=False,
+            handlelength=2.0, columnspacing=1.2,
         )  # fmt: skip
     return figure
 

@@ -19,7 +19,7 @@ from navaudit.axes import DAC, DDC, HC, LK, NC, TLC, TTC
 from navaudit.errors import BadInput
 from navaudit.report.birdseye import draw_agents, draw_candidates, draw_ground, draw_scene, surface
 from navaudit.report.explained import focus_of, picture_of, write_picture
-from navaudit.report.furniture import draw_scale, legend_of
+from navaudit.report.furniture import Sight, draw_scale, legend_of
 from navaudit.report.look import DARK, LIGHT, LOOKS
 from navaudit.report.view import View, frame
 from navaudit.report.wording import forgiveness, gravest, headline
@@ -140,6 +140,21 @@ def test_a_scene_shows_road_route_light_and_agents(tmp_path, look):
     names = {one.get_label() for one in legend_of(scene, look)}
     assert {"vehicle", "pedestrian", "connector at red", "human, logged"} <= names
     assert not {"bicycle", "static object", "car park"} & names
+
+
+def test_a_legend_names_what_is_in_the_picture_alone():
+    """A car comes into the picture, a pedestrian and a light are far ahead of it."""
+    world = street().driving(5.0).with_parked_car(15.0, 3.5).with_red_light(60, 70)
+    scene = world.with_car(55.0, 6.0, kind="pedestrian", speed_mps=0.0).scene(1e5, 2e5, 2.0)
+    view, ax = View.of(scene), axes()
+    frame(ax, np.array([[-10.0, -10.0], [10.0, 35.0]]), 0.0, 1.0, 100.0)
+    named = {one.get_label() for one in legend_of(scene, LIGHT, sight=Sight.of(ax, view))}
+    assert "vehicle" in named
+    assert not {"pedestrian", "connector at red"} & named
+    frame(ax, np.array([[-10.0, -10.0], [10.0, 80.0]]), 0.0, 1.0, 100.0)
+    farther = {one.get_label() for one in legend_of(scene, LIGHT, sight=Sight.of(ax, view))}
+    assert farther - named == {"pedestrian", "connector at red"}
+    assert farther == {one.get_label() for one in legend_of(scene, LIGHT)}
 
 
 def test_red_lights_are_hatched_while_they_are_red():

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from navaudit.axes import CENTRE, DAC, DDC, DT_S, LK, NC, SHORT, STEPS, TLC, TTC
 from navaudit.errors import BadInput
 from navaudit.report.birdseye import boxes, draw_drive, draw_scene, point_out
-from navaudit.report.furniture import draw_north, draw_scale, legend_of
+from navaudit.report.furniture import Sight, draw_north, draw_scale, legend_of
 from navaudit.report.look import LIGHT, Look
 from navaudit.report.marks import draw_badges, mark_failure, subject_box
 from navaudit.report.view import View, frame
@@ -54,13 +54,15 @@ def picture_of(
     focus = focus_of(explanation)
     figure = Figure(figsize=SIZE_IN, facecolor=look.page)
     _write_head(figure, scene, explanation, look)
-    _draw_map(figure.add_axes(MAP_BOX), scene, explanation, view, focus, numbers, look)
+    road = figure.add_axes(MAP_BOX)
+    _draw_map(road, scene, explanation, view, focus, numbers, look)
     if focus is not None:
         _draw_close_up(figure.add_axes(CLOSE_BOX), scene, explanation, view, focus, numbers, look)
     draw_table(figure.add_axes(TABLE_BOX), explanation, numbers, look)
     figure.legend(
-        handles=legend_of(scene, look), loc="lower left", bbox_to_anchor=(0.01, 0.008), ncols=5,
-        fontsize=8, frameon=False, labelcolor=look.ink, handlelength=2.4, columnspacing=1.4,
+        handles=legend_of(scene, look, sight=Sight.of(road, view)), loc="lower left",
+        bbox_to_anchor=(0.01, 0.008), ncols=5, fontsize=8, frameon=False, labelcolor=look.ink,
+        handlelength=2.4, columnspacing=1.4,
     )  # fmt: skip
     return figure
 

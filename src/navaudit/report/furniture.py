@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+import shapely
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from numpy.typing import NDArray
 
 from navaudit.report.look import Look
 from navaudit.report.view import View
 from navaudit.scene.scene import BICYCLE, CARPARK_AREA, INTERSECTION, PEDESTRIAN, VEHICLE, Scene
+from navaudit.score.why_ground import Terrain
 from navaudit.score.why_traffic import stood_in
 
 BARS_M: Final = (1, 2, 5, 10, 20, 50, 100)
@@ -49,8 +53,31 @@ def draw_north(ax: Axes, view: View, look: Look) -> None:
     )  # fmt: skip
 
 
-def legend_of(scene: Scene, look: Look, drive: bool = True) -> list[Any]:
-    """Handles for what a picture of this scene shows."""
+@dataclass(frozen=True)
+class Sight:
+    """How much of a scene a picture shows."""
+
+    view: View
+    frame: shapely.Polygon
+    """In the picture's metres."""
+
+    @classmethod
+    def of(cls, ax: Axes, view: View) -> Sight:
+        """Take the frame that the axes have now."""
+        (west, east), (south, north) = ax.get_xlim(), ax.get_ylim()
+        return cls(view, shapely.box(west, south, east, north))
+
+    def shows(self, shapes: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tell of each shape of the map whether some of it is in the picture."""
+        return np.asarray(
+            shapely.intersects(shapely.transform(shapes, self.view.place), self.frame)
+        )
+
+
+def legend_of(
+    scene: Scene, look: Look, drive: bool = True, sight: Sight | None = None
+) -> list[Any]:
+    """Handles for what a picture of this scene shows, or of all of it."""
     handles: list[Any] = []
     if drive:
         handles.append(Line2D([], [], color=look.candidate, lw=2.2, label="candidate, driven"))
@@ -66,17 +93,21 @@ def legend_of(scene: Scene, look: Look, drive: bool = True) -> list[Any]:
         Patch(facecolor=look.route, edgecolor="none", label="lane of the route"),
         Patch(facecolor=look.road, edgecolor=look.edge, label="drivable"),
     ]
-    return handles + _kinds(scene, look)
+    return handles + _kinds(scene, look, sight)
 
 
-def _kinds(scene: Scene, look: Look) -> list[Any]:
-    ground, traffic = scene.ground.kind, scene.traffic.kind
+def _kinds(scene: Scene, look: Look, sight: Sight | None) -> list[Any]:
+    ground = scene.ground.kind[_seen(Terrain(scene.ground).shapes, sight)]
+    connectors = np.array(scene.lights.polygons.shapes(), object)
+    lights = scene.lights.red.any(axis=0) & _seen(connectors, sight)
+    near = _seen_agents(scene, sight)
+    traffic = scene.traffic.kind[near]
     handles: list[Any] = []
     if (ground == INTERSECTION).any():
         handles.append(Patch(facecolor=look.crossing, edgecolor=look.edge, label="intersection"))
     if (ground == CARPARK_AREA).any():
         handles.append(Patch(facecolor=look.carpark, edgecolor=look.edge, label="car park"))
-    if scene.lights.red.any():
+    if lights.any():
         fill, edge = to_rgba(look.red_light, 0.16), look.red_light
         red = Patch(facecolor=fill, edgecolor=edge, hatch="////", label="connector at red")
         handles.append(red)
@@ -85,7 +116,7 @@ def _kinds(scene: Scene, look: Look) -> list[Any]:
             handles.append(Patch(facecolor=look.of_kind(kind), edgecolor=look.ink, label=name))
     if (traffic > BICYCLE).any():
         handles.append(Patch(facecolor=look.thing, edgecolor=look.ink, label="static object"))
-    if stood_in(scene).any():
+    if stood_in(scene)[near].any():
         hollow: dict[str, Any] = {
             "facecolor": "none",
             "edgecolor": look.faint,
@@ -93,3 +124,17 @@ def _kinds(scene: Scene, look: Look) -> list[Any]:
         }
         handles.append(Patch(**hollow, label="not replayed: in the car at 0 s"))
     return handles
+
+
+def _seen(shapes: NDArray[Any], sight: Sight | None) -> NDArray[np.bool_]:
+    return np.ones(len(shapes), bool) if sight is None else sight.shows(shapes)
+
+
+def _seen_agents(scene: Scene, sight: Sight | None) -> NDArray[np.bool_]:
+    """Agents ``[agent]`` that come into the picture at some step."""
+    traffic = scene.traffic
+    if sight is None:
+        return np.ones(len(traffic), bool)
+    reach = traffic.box[..., 3] / 2
+    round_them = shapely.buffer(shapely.points(traffic.box[..., :2]), reach)
+    return np.asarray((traffic.present & sight.shows(round_them)).any(axis=0))
