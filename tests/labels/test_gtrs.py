@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import os
 import pickle
 import subprocess
@@ -75,6 +78,18 @@ def test_names_of_newer_and_older_numpy_are_known(tmp_path):
     for name in (b"numpy.core.multiarray", b"numpy._core.multiarray"):
         path.write_bytes(data.replace(core, name))
         assert same_labels(GtrsLabels(path), TABLE)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_tokens_may_come_out_of_an_array(tmp_path, protocol):
+    table = draw([f"{k:016x}" for k in range(1300)], 40)
+    path = tmp_path / "x.pkl"
+    named = {np.str_(token): columns for token, columns in as_gtrs(table).items()}
+    path.write_bytes(pickle.dumps(named, protocol))
+    labels = GtrsLabels(path)
+    assert labels.tokens == tuple(table)
+    assert {type(token) for token in labels.tokens} == {str}
+    assert same_labels(labels, table)
 
 
 def test_columns_may_come_in_any_order(tmp_path):
@@ -235,6 +250,27 @@ def test_a_file_that_ends_early_is_refused(tmp_path, share):
     path.write_bytes(data[: int(len(data) * share)])
     with pytest.raises(BadInput):
         GtrsLabels(path)
+
+
+@pytest.mark.parametrize(
+    ("pack", "said"),
+    [
+        (gzip.compress, "packed by gzip"),
+        (bz2.compress, "packed by bzip2"),
+        (lzma.compress, "packed by xz"),
+        (lambda data: b"\x28\xb5\x2f\xfd" + data, "packed by zstd"),
+        (lambda data: b"PK\x03\x04" + data, "zip archive"),
+        (lambda data: b"version https://git-lfs.github.com/spec/v1\nsize 9\n", "git keeps"),
+        (lambda data: b"<!DOCTYPE html><html>", "web page"),
+    ],
+)
+def test_what_came_instead_of_a_pickle_is_said(tmp_path, pack, said):
+    path = write_pickle(tmp_path / "x.pkl", draw(["a", "b"]))
+    path.write_bytes(pack(path.read_bytes()))
+    with pytest.raises(BadInput, match=said) as caught:
+        GtrsLabels(path)
+    assert str(path) in caught.value.where
+    assert caught.value.remedy
 
 
 def test_what_is_missing_is_named(tmp_path):

@@ -67,7 +67,9 @@ class Places:
                 f"a column is {values.dtype}",
                 where=where,
                 expected="little-endian float16",
-                remedy="convert it where it was made: numbers change when they are rounded",
+                remedy="swap its bytes where it was made"
+                if values.dtype == _HALF.newbyteorder()
+                else "convert it where it was made: numbers change when they are rounded",
             )
         if len(values.shape) != 1 or 0 in values.shape:
             raise BadInput(
@@ -102,6 +104,7 @@ def _expect_columns(columns: Mapping[Any, Any], where: str) -> None:
             f"the token has {', '.join(said)}",
             where=where,
             expected=f"the columns {', '.join(COLUMNS)}",
+            remedy=None if missing else "leave the others out where the file is written",
         )
 
 

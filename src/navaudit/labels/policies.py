@@ -68,7 +68,8 @@ def along_path(values: Halves, human: Floats, path: Halves | None = None) -> Hal
     Where the human leaves the centreline there is a reason to, and a candidate that does as the
     human did should pass while one that runs off elsewhere should not. So the same check is run
     with the path of the human's rollout in the centreline's place, and the column keeps an
-    ordering. Other forgiven columns hold ones, as published.
+    ordering. The path ends where the human is at the end, so that whoever drives on beyond it for
+    the check's two seconds fails, too. Other forgiven columns hold ones, as published.
     """
     given = published(values, human)
     swerved = np.asarray(human)[..., LK] == 0.0

@@ -16,8 +16,22 @@ from navaudit.world.pickles.weigh import weigh
 _XZ_MEMORY: Final = 128 << 20
 """More than any preset of xz needs to unpack; a container that asks for more is refused."""
 
+_STRANGE: Final = (
+    (b"version https://git-lfs", "the stand-in that git keeps for a large file", "git lfs pull"),
+    (b"<", "a web page", "download the file that it shows"),
+    (b"\x1f\x8b", "packed by gzip", "gunzip"),
+    (b"BZh", "packed by bzip2", "bunzip2"),
+    (b"\xfd7zXZ\0", "packed by xz", "unxz"),
+    (b"\x28\xb5\x2f\xfd", "packed by zstd", "unzstd"),
+    (b"PK\x03\x04", "a zip archive", "unzip, unless torch wrote it: it holds no plain data then"),
+)
+"""What comes in the place of a pickle, by how it begins; and what to do about it."""
+
 _PASSED_BYTES: Final = 32 << 20
 """How much of a mapped file is passed before it is let go of."""
+
+_BEGINNING: Final = 32
+"""Bytes that tell what a file is."""
 
 
 def loads(data: bytes, kind: Kind, where: str) -> Any:
@@ -37,6 +51,7 @@ def loads(data: bytes, kind: Kind, where: str) -> Any:
     """
     try:
         payload = _unpack(data, kind) if kind.xz else data
+        _expect_pickle(payload[:_BEGINNING], kind)
         return weigh(whole(payload, kind), kind)
     except NavauditError as error:
         _raise_in(error, where)
@@ -78,6 +93,7 @@ def _walk(path: Path, kind: Kind, place: bool) -> Iterator[tuple[Any, Any]]:
             raise BadInput(f"{kind.title} is empty", where=str(path))
         with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
             try:
+                _expect_pickle(data[:_BEGINNING], kind)
                 for key, value in entries(data, kind, place, _letting_go(data)):
                     if key in seen:
                         raise BadInput(f"entry {key!r:.60} stands there twice")
@@ -85,6 +101,15 @@ def _walk(path: Path, kind: Kind, place: bool) -> Iterator[tuple[Any, Any]]:
                     yield key, weigh(value, kind)
             except NavauditError as error:
                 _raise_in(error, str(path))
+
+
+def _expect_pickle(beginning: bytes, kind: Kind) -> None:
+    """Name what a file is instead, where that is plain from how it begins."""
+    for begins, what, remedy in _STRANGE:
+        if beginning.startswith(begins):
+            raise BadInput(
+                f"{kind.title} is {what}", expected="a pickle as it was written", remedy=remedy
+            )
 
 
 def _letting_go(data: mmap.mmap) -> Callable[[int], None]:

@@ -77,8 +77,10 @@ def entries(
         if not taken:
             return
         for at in range(0, len(taken), 2):
-            expect_key(taken[at])
-            yield taken[at], taken[at + 1]
+            # an array's texts are texts as well
+            key = str(taken[at]) if type(taken[at]) is np.str_ else taken[at]
+            expect_key(key)
+            yield key, taken[at + 1]
         forgotten = _forget(m, memo, forgotten)
         m.budget = Budget(m.at - start)
 
