@@ -412,6 +412,18 @@ def test_a_candidate_shows_nine_values_and_where_each_first_fails(opened, made):
             ]
 
 
+def test_a_number_of_the_verdict_leads_to_its_command_and_file(opened):
+    row = opened.locator("#n-P1_count")
+    assert not row.is_visible()
+    opened.click(".lead a[href='#n-P1_count']")
+    row.wait_for(state="visible")
+    told = row.inner_text()
+    assert "navaudit audit labels --out audit" in told
+    assert "predicates.csv" in told
+    box = row.bounding_box()
+    assert 0 <= box["y"] < opened.viewport_size["height"]
+
+
 def test_everything_can_be_done_with_the_keyboard_alone(opened):
     """Tab comes to every control in turn; arrows choose columns, policies, scenes and moments."""
     seen = []

@@ -72,6 +72,10 @@ class _Numbers:
             name, json.dumps(made["value"]), title, self.flat[name]
         )
 
+    def linked(self, name: str) -> Markup:
+        """Set a number that leads to its row in the table of all numbers."""
+        return Markup('<a class="traced" href="#n-{}">{}</a>').format(name, self.show(name))
+
     def share(self, part: str, whole: str) -> Markup:
         return escape(percent("", self.value(part), self.value(whole), 1).text) + Markup("&nbsp;%")
 
@@ -109,6 +113,7 @@ def page(
             for line in part.lead.splitlines()
         ],
         n=numbers.show,
+        linked=numbers.linked,
         has=numbers.has,
         value=numbers.value,
         share=numbers.share,

@@ -8,6 +8,14 @@
     ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   theme.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; draw(); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw());
+  // a number leads to where it comes from, which is folded until asked for
+  function reveal() {
+    const wanted = byId(decodeURIComponent(location.hash.slice(1)));
+    const folded = wanted && wanted.closest("details");
+    if (folded) { folded.open = true; wanted.scrollIntoView({ block: "center" }); }
+  }
+  addEventListener("hashchange", reveal);
+  reveal();
   const canvas = byId("stage");
   if (!data.scenes.length || !canvas) { window.navaudit = { ready: true }; return; }
 
