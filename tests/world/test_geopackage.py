@@ -1,7 +1,9 @@
 """GeoPackage files: headers of every kind, and files with something wrong."""
 
+import random
 import sqlite3
 import struct
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -216,3 +218,26 @@ def test_a_path_with_odd_letters(tmp_path):
     with opened(package(folder / "a&b.gpkg", [(1, None, 1)])) as file:
         assert len(file.layer("places")) == 1
     assert [path.name for path in folder.iterdir()] == ["a&b.gpkg"]
+
+
+def test_a_damaged_file_is_told_or_read(tmp_path):
+    """Whatever bytes are turned, what comes out is a layer or an error of our own."""
+    whole = package(
+        tmp_path / "whole.gpkg", [(i, blob(box(0, 0, i, 1)), i) for i in range(1, 40)]
+    ).read_bytes()
+    used = [i for i in range(len(whole)) if whole[i]]
+    draw = random.Random(7)
+    ends: Counter[str] = Counter()
+    for turn in range(2_000):
+        data = bytearray(whole)
+        for at in draw.sample(used, draw.choice((1, 1, 3, 20))):
+            data[at] = draw.randrange(256)
+        path = tmp_path / "damaged.gpkg"
+        path.write_bytes(data[: draw.randrange(len(data))] if turn % 10 == 0 else data)
+        try:
+            with opened(path) as file:
+                file.layer("places", ["of"]).keys("of")
+            ends["read"] += 1
+        except BadInput:
+            ends["told"] += 1
+    assert min(ends["read"], ends["told"]) > 100

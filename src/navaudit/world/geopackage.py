@@ -151,7 +151,7 @@ def opened(path: Path) -> Iterator[GeoPackage]:
     try:
         _require_whole(base, path)
         yield GeoPackage(base)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise BadInput(
             f"the file cannot be read as a GeoPackage: {error}",
             where=str(path),
