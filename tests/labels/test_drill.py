@@ -21,9 +21,10 @@ import pytest
 
 from labels.killing import WORKERS, crew, kill_drivers, killing, until_done
 from labels.scene_sets import contents, small_job
+from navaudit.errors import BadInput
 from navaudit.labels.generate import generate
 from navaudit.labels.labelset import LabelSet
-from navaudit.labels.work import Processes
+from navaudit.labels.work import Cluster, Processes
 
 WORKER_KILLS, DRIVER_KILLS, RAY_KILLS, NODE_KILLS = 7, 8, 5, 2
 
@@ -101,6 +102,16 @@ def test_workers_and_nodes_of_ray_may_be_killed(job, undisturbed, tmp_path, who,
     assert told["killed"] == kills
     for folder in told["made"]:
         expect_same(Path(folder), undisturbed[0])
+
+
+@needs_ray
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://[::1]:1", "127.0.0.1:99999", "nowhere"])
+def test_a_cluster_that_is_not_there_is_told_at_once(job, tmp_path, address):
+    begun = time.monotonic()
+    with pytest.raises(BadInput, match="there is no Ray cluster") as caught:
+        generate(tmp_path / "labels", job, executor=Cluster(address))
+    assert caught.value.where == f"--ray {address}"
+    assert time.monotonic() - begun < 30
 
 
 @needs_ray

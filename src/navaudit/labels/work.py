@@ -6,6 +6,7 @@ What is made does not depend on which one it is.
 
 from __future__ import annotations
 
+import socket
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -79,18 +80,29 @@ def _ray() -> Any:
     return ray
 
 
+_KNOCK_S: Final = 10.0
+
+
 def _join(ray: Any, address: str, workers: int | None) -> None:
     told: dict[str, Any] = {"num_cpus": workers} if address == "local" and workers else {}
     if address == "local":
         told["include_dashboard"] = False
     try:
+        _knock(address)
         ray.init(address=address, log_to_driver=False, logging_level="WARNING", **told)
-    except (ConnectionError, ValueError, RuntimeError) as error:
+    except (OSError, OverflowError, ValueError, RuntimeError) as error:
         raise BadInput(
             f"there is no Ray cluster: {error}",
             where=f"--ray {address}",
             expected="local, auto, HOST:PORT or ray://HOST:PORT of a running one",
         ) from error
+
+
+def _knock(address: str) -> None:
+    """Find out whether anything listens there, which Ray takes minutes to despair of."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), _KNOCK_S).close()
 
 
 class _Hand:
