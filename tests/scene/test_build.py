@@ -10,7 +10,10 @@ from navaudit.errors import BadInput, Unhealthy
 from navaudit.numerics.polygons import Polygons
 from navaudit.scene.build import FUTURE, PAST, build_scene, outlook_at
 from navaudit.scene.digest import differing_fields, digest_fields
+from navaudit.scene.memory import Memory
+from navaudit.scene.reference import propose
 from navaudit.scene.stock import index_caches, read_scene
+from navaudit.score.referee import score_proposals
 from navaudit.world.logs import Log, read_log
 from navaudit.world.maps import load_map
 from navaudit.world.trigonometry import HOUSE
@@ -24,6 +27,10 @@ NEAR = 2e-9
 
 def still(outlook):
     return STILL
+
+
+def planned(outlook):
+    return propose(outlook, Memory(), score_proposals).track
 
 
 def close(one, other):
@@ -79,11 +86,13 @@ def test_all_golden_caches_but_for_the_last_bits():
         log = read_log(SHARED / "navsim_logs" / f"{stock.log}.pkl")
         if stock.location not in maps:
             maps[stock.location] = load_map(SHARED / "maps", stock.location)
-        scene = build_scene(log, log.find(token), maps[stock.location], lambda _: stock.reference)  # noqa: B023
+        scene = build_scene(log, log.find(token), maps[stock.location], planned)
         assert close(scene, stock), token
         assert set(differing_fields(scene, stock)) <= {
-            "traffic.box", "traffic.velocity_mps", "human", "ego", "past",
+            "traffic.box", "traffic.velocity_mps", "human", "reference",
         }  # fmt: skip
+        np.testing.assert_array_equal(scene.reference.time_us, stock.reference.time_us)
+        assert np.abs(scene.reference.state - stock.reference.state).max() <= 1e-9, token
 
 
 # -------------------------------------------------------------------------------- the outlook
