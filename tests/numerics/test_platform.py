@@ -139,6 +139,36 @@ def test_an_interpreter_that_is_none_is_refused(tmp_path):
         platform.examine(str(bare))
 
 
+@pytest.mark.parametrize(
+    ("does", "said"),
+    [
+        ("true", "it answered ''"),
+        ("echo hello", "it answered 'hello'"),
+        ("echo '{}'", "it answered '{}'"),
+        ("echo 7", "it answered '7'"),
+        ("printf '\\377'", "it answered '\ufffd'"),
+        ("sleep 9", "no answer within 0.3 s"),
+        ("kill -ILL $$", "exit code -4"),
+    ],
+)
+def test_what_does_not_answer_as_a_python_does_is_told(tmp_path, monkeypatch, does, said):
+    monkeypatch.setattr(platform, "_PATIENCE_S", 0.3 if "sleep" in does else 60.0)
+    odd = tmp_path / "odd"
+    odd.write_text(f"#!/bin/sh\n{does}\n")
+    odd.chmod(0o755)
+    with pytest.raises(BadInput) as refused:
+        platform.examine(str(odd))
+    assert refused.value.what == f"the self-test did not run: {said}"
+    assert str(odd) in refused.value.where
+
+
+def test_an_interpreter_may_be_greeted_for(tmp_path):
+    polite = tmp_path / "python"
+    polite.write_text(f'#!/bin/sh\necho "welcome to this machine"\nexec {sys.executable} "$@"\n')
+    polite.chmod(0o755)
+    assert platform.examine(str(polite)).fits[0].healthy
+
+
 def test_the_script_runs_where_a_folder_hides_the_standard_library(tmp_path):
     script = Path(platform.selftest_pinv.__file__)
     told = subprocess.run(

@@ -151,22 +151,35 @@ def examine(
     if found is None:
         raise BadInput("there is no such interpreter", where=interpreter, expected="a Python")
     assignments = [f"{name}={value}" for name, value in (settings or {}).items()]
-    run = subprocess.run(  # noqa: S603 - the interpreter is the caller's own choice
-        ["env", *assignments, found, str(_SCRIPT)],  # noqa: S607
-        capture_output=True,
-        text=True,
-        timeout=_PATIENCE_S,
-        check=False,
-    )
+    where = " ".join([*assignments, interpreter])
+    try:
+        run = subprocess.run(  # noqa: S603 - the interpreter is the caller's own choice
+            ["env", *assignments, found, str(_SCRIPT)],  # noqa: S607
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=_PATIENCE_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise _untested(f"no answer within {_PATIENCE_S:g} s", where) from error
     if run.returncode != 0:
         complaint = run.stderr.strip().splitlines()[-1:] or [f"exit code {run.returncode}"]
-        raise BadInput(
-            f"the self-test did not run: {complaint[0]}",
-            where=" ".join([*assignments, interpreter]),
-            expected="a Python with NumPy, and a kernel this processor can run",
-            remedy="name another interpreter with --python",
-        )
-    return _read(found, json.loads(run.stdout))
+        raise _untested(complaint[0], where)
+    try:
+        # what starts the interpreter may have greeted first
+        return _read(found, json.loads(run.stdout.strip().splitlines()[-1]))
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        raise _untested(f"it answered {run.stdout.strip()!r:.60}", where) from error
+
+
+def _untested(why: str, where: str) -> BadInput:
+    return BadInput(
+        f"the self-test did not run: {why}",
+        where=where,
+        expected="a Python with NumPy, and a kernel this processor can run",
+        remedy="name another interpreter with --python",
+    )
 
 
 def _read(interpreter: str, told: Mapping[str, Any]) -> Examination:
