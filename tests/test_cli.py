@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -48,3 +51,16 @@ def test_what_the_disk_refuses_is_one_message(tmp_path, monkeypatch, as_json):
     assert "Traceback" not in result.output
     assert "Not a directory" in result.output
     assert str(tmp_path / "file") in result.output
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("words", [["doctor", "--json"], ["doctor"]])
+def test_output_that_cannot_be_written_is_one_message(words):
+    start = [sys.executable, "-c", "from navaudit.cli import main; main()"]
+    with open("/dev/full", "w") as full:
+        run = subprocess.run(
+            [*start, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert run.returncode == 2
+    assert run.stderr.startswith("navaudit: No space left on device")
+    assert "Traceback" not in run.stderr

@@ -90,9 +90,13 @@ def _of_the_disk(error: OSError) -> BadInput:
 def _say(error: NavauditError) -> None:
     if "--json" in sys.argv:
         parts = ("what", "where", "expected", "remedy")
-        click.echo(json.dumps({"error": {name: getattr(error, name) for name in parts}}))
-    else:
-        click.echo(f"navaudit: {error}", err=True)
+        try:
+            click.echo(json.dumps({"error": {name: getattr(error, name) for name in parts}}))
+        except OSError:
+            pass  # where the output itself is what the disk refuses, people are told all the same
+        else:
+            return
+    click.echo(f"navaudit: {error}", err=True)
 
 
 @click.group(cls=Street, context_settings={"help_option_names": ["-h", "--help"]})

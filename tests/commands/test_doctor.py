@@ -133,6 +133,17 @@ def test_a_script_is_examined_by_the_interpreter_it_names(tmp_path: Path):
     assert (run.stdout, run.returncode) == ("Haswell\n", 7)
 
 
+@pytest.mark.parametrize("first", ["#!/no/such/interpreter", "no interpreter named"])
+def test_a_script_that_cannot_be_run_is_told(tmp_path, first):
+    script = tmp_path / "script"
+    script.write_text(f"{first}\n")
+    script.chmod(0o755)
+    run = navaudit("doctor", "--pin", "haswell", "--", str(script))
+    assert run.returncode == 2
+    assert run.stderr.startswith("navaudit: the command cannot be run")
+    assert str(script) in run.stderr
+
+
 def test_a_command_of_the_shell_runs_pinned_too():
     run = navaudit("doctor", "--pin", "prescott", "--", "sh", "-c", 'echo "$OPENBLAS_CORETYPE"')
     assert (run.stdout, run.returncode) == ("Prescott\n", 0)

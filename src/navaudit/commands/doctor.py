@@ -95,7 +95,14 @@ def _interpreter_of(command: tuple[str, ...]) -> str | None:
 def _become(command: tuple[str, ...], pins: dict[str, str]) -> NoReturn:
     """Replace this process by the command, so that signals and the exit code are its own."""
     sys.stdout.flush()
-    os.execvpe(command[0], command, {**os.environ, **pins})  # noqa: S606 - the user's own command
+    try:
+        os.execvpe(command[0], command, {**os.environ, **pins})  # noqa: S606 - the user's own command
+    except OSError as error:
+        raise BadInput(
+            f"the command cannot be run: {error.strerror}",
+            where=command[0],
+            expected="a program, or a script whose first line names one",
+        ) from error
 
 
 def _print_report(diagnosis: platform.Diagnosis, console: Console) -> None:
