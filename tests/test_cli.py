@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -64,3 +66,16 @@ def test_output_that_cannot_be_written_is_one_message(words):
     assert run.returncode == 2
     assert run.stderr.startswith("navaudit: No space left on device")
     assert "Traceback" not in run.stderr
+
+
+def test_who_stops_a_command_is_told_how_to_go_on(tmp_path):
+    words = ["town", str(tmp_path / "town"), "--scenes", "400", "--seed", "1", "--no-cameras"]
+    start = [sys.executable, "-c", "from navaudit.cli import main; main()", *words]
+    with subprocess.Popen(start, stderr=subprocess.PIPE, text=True) as process:
+        while not (tmp_path / "town").exists():
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert told.endswith("navaudit: stopped; the same command goes on from here\n")
+    assert "Traceback" not in told

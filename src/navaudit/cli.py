@@ -38,6 +38,9 @@ COMMANDS: Final = {
 }
 """Each command and what it is for; ``navaudit.commands.<name>`` holds it."""
 
+STOPPED: Final = 130
+"""The exit code of a command that its user stopped, as shells have it: neither yes nor no."""
+
 
 class Street(click.Group):
     """A group that imports a command only when it is called, so that start-up stays fast."""
@@ -62,6 +65,14 @@ class Street(click.Group):
         """List the commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command, and tell who stops it how to go on."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("navaudit: stopped; the same command goes on from here", err=True)
+            ctx.exit(STOPPED)
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run, turning the family of errors into one clear message and an exit code."""

@@ -67,11 +67,7 @@ def demo(
     console = Console(stderr=True)
     with moving_bar(console) as progress:
         teller = Teller(folder, console, progress)
-        try:
-            facts = run(folder, settings, teller, workers or len(os.sched_getaffinity(0)))
-        except KeyboardInterrupt:
-            console.print("Stopped. The same command goes on from here.", highlight=False)
-            raise
+        facts = run(folder, settings, teller, workers or len(os.sched_getaffinity(0)))
     if as_json:
         click.echo(json.dumps({"steps": facts, "provenance": provenance.here()}))
     else:
