@@ -90,12 +90,13 @@ def test_more_candidates_in_a_batch_lower_progress_at_most(world, count):
     assert (whole[EP] <= part[EP]).all()
 
 
-@pytest.mark.parametrize("block", [1, 7, 100])
+@pytest.mark.parametrize(("least", "turns"), [(1, 300), (1, 13), (7, 4), (256, 4)])
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_blocks_and_threads_give_the_same_bits(monkeypatch, block, threads):
+def test_blocks_and_threads_give_the_same_bits(monkeypatch, least, turns, threads):
     scene, vocabulary = wild_case(3, 300)
     whole = score_scene(scene, vocabulary)
-    monkeypatch.setattr(engine, "BLOCK", block)
+    monkeypatch.setattr(engine, "LEAST", least)
+    monkeypatch.setattr(engine, "TURNS", turns)
     assert changes.same(score_scene(scene, vocabulary, threads=threads), whole)
 
 

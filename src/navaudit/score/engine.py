@@ -45,8 +45,10 @@ from navaudit.score.ttc import time_to_collision
 
 Floats = NDArray[np.float64]
 
-BLOCK: Final = 256
-"""Candidates a thread takes at a time."""
+TURNS: Final = 4
+"""How often a thread comes for candidates: often enough that none waits long for the last."""
+LEAST: Final = 256
+"""Candidates a thread takes at a time at least: fewer are not worth the coming."""
 
 
 @njit(cache=True, nogil=True)
@@ -217,7 +219,8 @@ def in_blocks(count: int, threads: int, work: Callable[[slice], None]) -> None:
     if threads <= 1:
         work(slice(0, count))
         return
-    blocks = [slice(begin, min(begin + BLOCK, count)) for begin in range(0, count, BLOCK)]
+    size = max(LEAST, -(-count // (TURNS * threads)))
+    blocks = [slice(begin, min(begin + size, count)) for begin in range(0, count, size)]
     with ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(work, blocks):
             pass
