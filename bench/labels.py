@@ -20,7 +20,7 @@ from navaudit.axes import COLUMNS
 from navaudit.labels.labelset import LabelSet
 from navaudit.scene.prepare import prepare
 
-SCENES: Final = 96
+SCENES: Final = 240
 NAVTRAIN: Final = 103_288
 """Scenes of the real label file."""
 

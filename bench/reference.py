@@ -58,7 +58,7 @@ class Tally:
         return tuple(
             {
                 "column": name,
-                "entries": counter.total(),
+                "entries": int(counter.total()),
                 "0 %": 100 * counter[0.0] / counter.total(),
                 "between %": 100 - 100 * (counter[0.0] + counter[1.0]) / counter.total(),
                 "1 %": 100 * counter[1.0] / counter.total(),
