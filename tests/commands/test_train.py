@@ -75,7 +75,11 @@ def test_a_run_is_made_and_told(done):
         f"draws {kept.notes['draws']}",
     ]
     told = answer.stderr.splitlines()
-    assert told[:2] == ["0 of 4 steps: looking up 20 scenes", "0 of 4 steps"]
+    assert told[:3] == [
+        "0 of 4 steps: the checkpoint holds weights alone, so Adam begins anew",
+        "0 of 4 steps: looking up 20 scenes",
+        "0 of 4 steps",
+    ]
     assert told[-1] == f"4 of 4 steps: loss {lines_of(folder)[-1]['loss']['total']:.4f}"
     assert kept.notes["run"]["arm"] == "raw"
     assert (folder / "step-1.ckpt").exists()
