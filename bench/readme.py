@@ -15,7 +15,7 @@ END: Final = "<!-- end -->"
 
 TOLD: Final = (
     "golden_exactness", "reference_agreement", "scene_cost", "threads", "memory", "scene_making",
-    "labelling", "size", "random_access", "audit", "profile_fits", "scene_auc",
+    "labelling", "size", "random_access", "audit_at_size", "profile_fits", "scene_auc",
     "cluster_bootstrap", "full_forward", "probe_auc", "comparison",
 )  # fmt: skip
 """Figures that README tells of, in this order; the docs tell of all."""
