@@ -25,8 +25,8 @@ from typing import Any, Final
 
 import google_crc32c
 
-from navaudit.errors import BadInput
 from navaudit.labels.parcel import Packed
+from navaudit.scene.whole import asking_the_disk
 
 SUFFIX: Final = ".begun"
 
@@ -77,7 +77,7 @@ class Begun:
         lengths = _LENGTHS.pack(len(text), len(raw), len(along))
         body = text + raw + along
         record = _HEAD.pack(_BEGIN, lengths, google_crc32c.value(lengths + body)) + body
-        with _written(self.path):
+        with asking_the_disk(self.path):
             written = 0
             while written < len(record):
                 written += os.write(self._handle, record[written:])
@@ -86,29 +86,17 @@ class Begun:
 @contextmanager
 def beginning(path: Path, inputs: Mapping[str, Any]) -> Iterator[Begun]:
     """Give what is there of a log; the file goes when the block ends without an error."""
-    with _written(path):
+    with asking_the_disk(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         # appended to, so that a worker whose run was killed cannot write over anything
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
     try:
-        with _written(path):
+        with asking_the_disk(path):
             begun = Begun(path, inputs, handle)
         yield begun
     finally:
         os.close(handle)
     path.unlink(missing_ok=True)
-
-
-@contextmanager
-def _written(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise BadInput(
-            f"the file cannot be written: {error}",
-            where=str(path),
-            remedy="make room or permit it, then run again: what is finished is kept",
-        ) from error
 
 
 def scenes_begun(path: Path, inputs: Mapping[str, Any]) -> int:

@@ -106,12 +106,7 @@ def page(
         js=Markup(_file("page.js")),  # noqa: S704
         parts=ordered,
         facts=FACTS,
-        said=[
-            line
-            for part in ordered
-            if part.lead and part.kind in OBSERVED
-            for line in part.lead.splitlines()
-        ],
+        said=_observed(ordered),
         n=numbers.show,
         linked=numbers.linked,
         has=numbers.has,
@@ -127,20 +122,29 @@ def page(
         other_data=_other_data(flat) if counted[NOT_MEASURED] else "",
         stages=[_listed(one) for one in stages],
         panels=panels,
-        stages_json=_embedded(
-            {
-                "scenes": list(stages),
-                "columns": COLUMNS,
-                "short": SHORT,
-                "policies": dict(POLICIES),
-            }
-        ),
+        stages_json=_browsed(stages),
         columns=COLUMNS,
         short=SHORT,
         policies=POLICIES,
         version=here["navaudit"],
         code=here["code"][:12],
     )
+
+
+def _observed(parts: Sequence[Part]) -> list[str]:
+    """What the parts that observed agents lead with, line by line."""
+    return [
+        line
+        for part in parts
+        if part.lead and part.kind in OBSERVED
+        for line in part.lead.splitlines()
+    ]
+
+
+def _browsed(stages: Sequence[Mapping[str, Any]]) -> Markup:
+    """What the browser of scenes reads."""
+    told = {"scenes": list(stages), "columns": COLUMNS, "short": SHORT}
+    return _embedded({**told, "policies": dict(POLICIES)})
 
 
 def _other_data(flat: Mapping[str, str]) -> str:

@@ -24,21 +24,29 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     """
     beside = path.with_name(f".{path.name}.{os.getpid()}{PART}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with beside.open("wb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(beside, path)
-        _settle(path.parent)
+        with asking_the_disk(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with beside.open("wb") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(beside, path)
+            _settle(path.parent)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def asking_the_disk(path: Path) -> Iterator[None]:
+    """Tell what the disk refuses while a file is written as `BadInput`, with the file's name."""
+    try:
+        yield
     except OSError as error:
         raise BadInput(
             f"the file cannot be written: {error}",
             where=str(path),
             remedy="make room or permit it, then run again: what is finished is kept",
         ) from error
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def put(path: Path, data: bytes) -> None:
